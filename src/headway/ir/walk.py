@@ -1,0 +1,82 @@
+"""Walks over the tree of a program, of any depth."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from headway.ir.expr import Expr
+from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, Program, While
+
+
+def branches(node: Node) -> tuple[tuple[Node, ...], ...]:
+    """Return the bodies of a node: none of an instruction, one of a loop, two of an if."""
+    match node:
+        case Loop() | While():
+            return (node.body,)
+        case If():
+            return (node.then, node.orelse)
+        case Instr():
+            return ()
+
+
+def walk(body: tuple[Node, ...]) -> Iterator[Node]:
+    """Yield every node in textual order, without recursion."""
+    stack = [iter(body)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            continue
+        yield node
+        stack += [iter(part) for part in reversed(branches(node))]
+
+
+def instructions(body: tuple[Node, ...]) -> Iterator[Instr]:
+    """Yield every instruction in textual order."""
+    return (node for node in walk(body) if isinstance(node, Instr))
+
+
+def control_reads(body: tuple[Node, ...]) -> Iterator[ControlRead]:
+    """Yield every control read in textual order."""
+    for node in walk(body):
+        if not isinstance(node, Instr) and node.control:
+            yield node.control
+
+
+def accesses(program: Program) -> Iterator[Access]:
+    """Yield every access of the program: reads, writes and control reads."""
+    for node in walk(program.body):
+        if isinstance(node, Instr):
+            yield from node.reads
+            yield from node.writes
+        elif node.control:
+            yield from node.control.reads
+
+
+def control(node: Loop | While | If) -> Expr:
+    """Return the expression that decides: a trip count or a condition."""
+    return node.trip if isinstance(node, Loop) else node.condition
+
+
+def engines_inside(body: tuple[Node, ...]) -> frozenset[str]:
+    """Return the engines that issue an instruction somewhere in `body`."""
+    return frozenset(instr.engine for instr in instructions(body))
+
+
+_DEPTH = 100_000
+
+
+@contextmanager
+def deep_nests() -> Iterator[None]:
+    """Let recursive walks go as deep as any program nests.
+
+    Calls between Python functions do not use the machine's stack since Python 3.11.
+    """
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,170 @@
+"""Run the engine programs of a SyncProgram without time: which instances, with which waits.
+
+Thresholds never depend on time, only on control flow, so each engine can be run alone.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from headway.errors import Diagnostic, InvalidInput, Location
+from headway.ir.expr import Expr, Inputs, evaluate
+from headway.ir.walk import deep_nests
+from headway.sync.program import (
+    Assign,
+    Barrier,
+    EngineProgram,
+    Exec,
+    Load,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncProgram,
+    SyncWhile,
+    Wait,
+    Waits,
+)
+
+MAX_EVENTS = 10_000_000
+
+
+class ConcreteWait(NamedTuple):
+    """A wait with the value of its threshold; relative to the last barrier."""
+
+    counter: str
+    threshold: int
+    wait: Wait
+
+    def __str__(self) -> str:
+        return f"{self.counter} >= {self.threshold}"
+
+
+class Event(NamedTuple):
+    """What an engine does next, after its waits hold. `end` is the end of its program."""
+
+    kind: Literal["exec", "load", "barrier", "end"]
+    name: str
+    iteration: tuple[int, ...]
+    waits: tuple[ConcreteWait, ...]
+    at: Location | None
+
+
+def expand(sync: SyncProgram, inputs: Inputs, limit: int = MAX_EVENTS) -> dict[str, list[Event]]:
+    """Return the events of every engine. Raise InvalidInput as `headway.spec.instances` does."""
+    with deep_nests():
+        return {engine.engine: _Run(engine, inputs, limit).events for engine in sync.engines}
+
+
+class _Run:
+    def __init__(self, engine: EngineProgram, inputs: Inputs, limit: int) -> None:
+        self.events: list[Event] = []
+        self._inputs = inputs
+        self._limit = self._left = limit
+        self._registers = {r.name: [0] * r.size for r in engine.registers}
+        self._iterations: dict[str, int] = {}
+        self._pending: list[ConcreteWait] = []
+        self._body(engine.body)
+        self._event("end", "", (), engine.at)
+
+    def _body(self, body: tuple[SyncNode, ...]) -> None:
+        for node in body:
+            match node:
+                case Exec():
+                    self._event("exec", node.instr, node.waits, node.at)
+                case Waits():
+                    self._pending += self._concrete(node.waits)
+                case Assign():
+                    self._assign(node)
+                case Load():
+                    self._load(node)
+                case Barrier():
+                    self._event("barrier", "", (), node.at)
+                case SyncLoop():
+                    self._loop(node)
+                case SyncWhile():
+                    self._while(node)
+                case SyncIf():
+                    self._load(node.load)
+                    self._body(node.then if self._value(node.condition, node.at) else node.orelse)
+
+    def _loop(self, node: SyncLoop) -> None:
+        self._load(node.load)
+        trip = self._value(node.trip, node.at)
+        if trip < 0:
+            raise InvalidInput(
+                Diagnostic(
+                    f"loop {node.iteration!r} would run {trip} times",
+                    node.at,
+                    rule="a trip count is 0 or more",
+                )
+            )
+        for i in range(trip):
+            self._turn(node, i)
+        self._iterations.pop(node.iteration, None)
+
+    def _while(self, node: SyncWhile) -> None:
+        turn = 0
+        while True:
+            self._iterations[node.iteration] = turn
+            self._load(node.load)
+            if not self._value(node.condition, node.at):
+                break
+            self._turn(node, turn)
+            turn += 1
+        self._iterations.pop(node.iteration, None)
+
+    def _turn(self, node: SyncLoop | SyncWhile, number: int) -> None:
+        self._count(node.at)
+        self._iterations[node.iteration] = number
+        self._body(node.body)
+
+    def _load(self, load: Load | None) -> None:
+        if load:
+            self._event("load", load.control, load.waits, load.at)
+
+    def _assign(self, node: Assign) -> None:
+        row = self._registers[node.register.name]
+        index = self._value(node.register.index, node.at)
+        if not 0 <= index < len(row):
+            raise InvalidInput(
+                Diagnostic(
+                    f"register {node.register.name!r} has {len(row)} elements and element {index}"
+                    " was set",
+                    node.at,
+                )
+            )
+        row[index] = self._value(node.value, node.at)
+
+    def _event(
+        self,
+        kind: Literal["exec", "load", "barrier", "end"],
+        name: str,
+        waits: tuple[Wait, ...],
+        at: Location | None,
+    ) -> None:
+        self._count(at)
+        concrete = (*self._pending, *self._concrete(waits))
+        self._pending = []
+        self.events.append(Event(kind, name, tuple(self._iterations.values()), concrete, at))
+
+    def _concrete(self, waits: tuple[Wait, ...]) -> list[ConcreteWait]:
+        return [ConcreteWait(w.counter, self._threshold(w), w) for w in waits]
+
+    def _threshold(self, wait: Wait) -> int:
+        register = wait.threshold.register
+        base = 0 if register is None else self._value(register, wait.at)
+        return base + wait.threshold.offset
+
+    def _value(self, expr: Expr, at: Location | None) -> int:
+        return evaluate(expr, self._iterations, self._inputs, self._registers, at)
+
+    def _count(self, at: Location | None) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise InvalidInput(
+                Diagnostic(
+                    f"still running after {self._limit:,} events and iterations",
+                    at,
+                    rule="an engine program ends",
+                )
+            )

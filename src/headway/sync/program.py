@@ -1,0 +1,214 @@
+"""The synchronized program: one program per engine, on one screen.
+
+Each engine walks a control skeleton of its own. It counts in private registers, waits until a
+counter has reached a threshold, and issues instructions; the completion of an instruction adds one
+to its counter. `+=`, captures and closed forms are all `Assign`.
+
+    engine vector {
+      registers shadow.q
+      loop i n {
+        shadow.q := shadow.q + 1
+        add waits q >= shadow.q
+      }
+    }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from headway.errors import Location
+from headway.ir.expr import Expr, Leaf, source
+from headway.ir.program import Program
+
+
+def _place() -> Location | None:
+    return field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A private register of an engine, or a row of `size` of them; 0 at program start."""
+
+    name: str
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterRef(Leaf):
+    """The value of a register; `index` selects one of a row."""
+
+    name: str
+    index: Expr = 0
+
+    def source(self) -> str:
+        if self.index == 0:
+            return f"registers[{self.name!r}][0]"
+        return f"at(registers[{self.name!r}], {source(self.index)}, {self.name!r})"
+
+    def parts(self) -> tuple[Expr, ...]:
+        return (self.index,)
+
+    def __str__(self) -> str:
+        return self.name if self.index == 0 else f"{self.name}[{self.index}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """What a wait compares with: `register + offset`, or the constant `offset`."""
+
+    register: RegisterRef | None = None
+    offset: int = 0
+
+    def __str__(self) -> str:
+        if self.register is None:
+            return str(self.offset)
+        if not self.offset:
+            return str(self.register)
+        return f"{self.register} {'+' if self.offset > 0 else '-'} {abs(self.offset)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Stand still until `counter >= threshold`. Non-destructive; holds at once if it is <= 0."""
+
+    counter: str
+    threshold: Threshold
+    at: Location | None = _place()
+
+    def __str__(self) -> str:
+        return f"{self.counter} >= {self.threshold}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exec:
+    """Issue the instruction of that name after its waits hold."""
+
+    instr: str
+    waits: tuple[Wait, ...] = ()
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Waits that stand alone."""
+
+    waits: tuple[Wait, ...]
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Set a register to the value of an expression over registers, iterations and inputs."""
+
+    register: RegisterRef
+    value: Expr
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Load the value of the control read of that name; adds one to the engine's control counter."""
+
+    control: str
+    waits: tuple[Wait, ...] = ()
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Meet all other engines with every instruction completed, then set all counters to 0."""
+
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncLoop:
+    """Run `body` `trip` times; `load` comes first if the count lies in memory."""
+
+    iteration: str
+    trip: Expr
+    body: tuple[SyncNode, ...]
+    load: Load | None = None
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncWhile:
+    """Run `body` while `condition` is not 0; `load` comes before every test."""
+
+    iteration: str
+    condition: Expr
+    body: tuple[SyncNode, ...]
+    load: Load | None = None
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncIf:
+    """Run `then` if `condition` is not 0, else `orelse`."""
+
+    condition: Expr
+    then: tuple[SyncNode, ...]
+    orelse: tuple[SyncNode, ...] = ()
+    load: Load | None = None
+    at: Location | None = _place()
+
+
+SyncNode = Exec | Waits | Assign | Load | Barrier | SyncLoop | SyncWhile | SyncIf
+
+
+@dataclass(frozen=True, slots=True)
+class EngineProgram:
+    """What one engine runs, with the registers it uses."""
+
+    engine: str
+    body: tuple[SyncNode, ...]
+    registers: tuple[Register, ...] = ()
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class SyncProgram:
+    """The programs of all engines, and the sequential program that they implement.
+
+    `program` is bound to the target: every instruction has a duration, every engine is declared.
+    """
+
+    program: Program
+    engines: tuple[EngineProgram, ...]
+    strategy: str = "manual"
+    target: str = "generic"
+
+    def engine(self, name: str) -> EngineProgram:
+        """Return the program of one engine; KeyError if it has none."""
+        for engine in self.engines:
+            if engine.engine == name:
+                return engine
+        raise KeyError(name)
+
+
+def sync_branches(node: SyncNode) -> tuple[tuple[SyncNode, ...], ...]:
+    """Return the bodies of a node."""
+    match node:
+        case SyncLoop() | SyncWhile():
+            return (node.body,)
+        case SyncIf():
+            return (node.then, node.orelse)
+        case _:
+            return ()
+
+
+def walk_sync(body: tuple[SyncNode, ...]) -> Iterator[SyncNode]:
+    """Yield every node in textual order, without recursion; loads of loops come after their node."""
+    stack = [iter(body)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            continue
+        yield node
+        if isinstance(node, SyncLoop | SyncWhile | SyncIf) and node.load:
+            yield node.load
+        stack += [iter(part) for part in reversed(sync_branches(node))]
