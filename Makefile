@@ -1,0 +1,28 @@
+# Every target sets up .venv by itself; `make` alone lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test bench proof check docs
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## create .venv with every extra that fits this machine
+	@scripts/setup
+
+demo: setup ## compare the strategies on a packaged NKI kernel and on the calibration loop
+	@scripts/demo
+
+test: setup ## run all tests
+	@scripts/test
+
+bench: setup ## measure the suite of kernels: writes results/
+	@scripts/bench
+
+proof: ## check the Lean development
+	@scripts/proof
+
+check: setup ## lint, types, import rules and unit tests, in under a minute
+	@scripts/check
+
+docs: setup ## run every command that the documents show
+	@scripts/docs
