@@ -1,0 +1,76 @@
+"""Arguments that several commands share, and the form of every help text."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from typing import Any, TypedDict
+
+
+class HelpTexts(TypedDict):
+    """Keyword arguments of an ArgumentParser."""
+
+    description: str
+    epilog: str
+    formatter_class: type[RawDescriptionHelpFormatter]
+
+
+def help_of(description: str, *examples: str) -> HelpTexts:
+    """Return the texts of a parser's help: what it does, and examples to copy."""
+    epilog = "\n".join(["examples:", *(f"  {example}" for example in examples)])
+    return HelpTexts(
+        description=description, epilog=epilog, formatter_class=RawDescriptionHelpFormatter
+    )
+
+
+def add_command(subparsers: Any, name: str, summary: str, *examples: str) -> ArgumentParser:
+    """Add the parser of a subcommand."""
+    return subparsers.add_parser(name, help=summary, **help_of(f"{summary}.", *examples))
+
+
+def add_program(parser: ArgumentParser) -> None:
+    """Add PROGRAM, with the parameters that kernels have."""
+    parser.add_argument(
+        "program", metavar="PROGRAM", help="a .hwy file, - for standard input, or a kernel's name"
+    )
+    parser.add_argument(
+        "--param",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameter of a kernel (see: headway list kernels)",
+    )
+
+
+def add_synced(parser: ArgumentParser) -> None:
+    """Add SYNCED."""
+    parser.add_argument(
+        "synced", metavar="SYNCED", help="a synchronized .hwy file, or - for standard input"
+    )
+
+
+def add_inputs(parser: ArgumentParser) -> None:
+    """Add the run-time inputs."""
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="run-time input: n=7, a list m=2,0,1, or @FILE with a JSON object of inputs",
+    )
+
+
+def add_target(parser: ArgumentParser) -> None:
+    """Add the target."""
+    parser.add_argument(
+        "--target", default="trn2", metavar="NAME", help="see: headway list targets (trn2)"
+    )
+
+
+def add_json(parser: ArgumentParser) -> None:
+    """Add the switch that makes standard output one JSON object."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_output(parser: ArgumentParser) -> None:
+    """Add the output file."""
+    parser.add_argument("-o", "--output", metavar="FILE", help="write that file")

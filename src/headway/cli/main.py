@@ -1,0 +1,72 @@
+"""The command line: one file of this folder per subcommand.
+
+Exit codes: 0 ok, 1 invalid input, 2 usage, 3 check failed. A problem that the user can mend is one
+text on standard error; nobody meets a traceback unless HEADWAY_DEBUG=1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+
+from headway.cli.arguments import help_of
+from headway.errors import CheckFailed, HeadwayError
+
+COMMANDS = ("sync", "sim", "compare", "check", "show", "list", "trace", "fuzz")
+INTERRUPTED = 130
+
+
+def parser() -> ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = ArgumentParser(
+        "headway",
+        **help_of(
+            "Synchronize programs for multi-engine accelerators without barriers.",
+            "headway compare calibration-loop --target trn1",
+            "headway sync program.hwy --strategy scoreboard -o synced.hwy",
+            "headway check synced.hwy --input n=7",
+        ),
+    )
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        module = f"headway.cli.{command}"
+        if find_spec(module):
+            import_module(module).add_parser(subparsers)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except HeadwayError as error:
+        print(error, file=sys.stderr)
+        return 3 if isinstance(error, CheckFailed) else 1
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("HEADWAY_DEBUG") == "1":
+            raise
+        print(_internal(error), file=sys.stderr)
+        return 1
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    args = parser().parse_args(argv)
+    return args.run(args)
+
+
+def _internal(error: Exception) -> str:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"error: internal error, please report it (HEADWAY_DEBUG=1 shows more): {text}"
