@@ -1,0 +1,1 @@
+"""Questions about a sequential program. Answers only; nothing here rewrites."""

@@ -1,0 +1,281 @@
+"""The judge: replays a synchronized program against the specification, for given inputs.
+
+It runs the engine programs in some order that they allow (thresholds depend on control flow only,
+so every order gives the same answer) and keeps, for every engine and every signal, which
+completions lie before it for sure. A wait `q >= t` of an instance with requirement r is exact iff
+
+    r <= t <= max(r, what is known of q anyway)
+
+Less, and an instance may issue before something it depends on: early. More, and it may stand
+still for nothing: late. Nothing here is shared with the strategies.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from typing import NamedTuple
+
+from headway.check import findings
+from headway.check.knowledge import Knowledge, Vector
+from headway.check.verdict import Finding, Verdict, verdict
+from headway.ir.expr import Inputs
+from headway.ir.program import If, Instr, Loop, While, control_counter
+from headway.ir.walk import walk
+from headway.spec import Instance, readers_inside, required
+from headway.sync.expand import ConcreteWait, Event, expand
+from headway.sync.program import Load, SyncProgram, walk_sync
+
+Control = Loop | While | If
+
+
+class Need(NamedTuple):
+    """An instance and what it requires."""
+
+    instance: Instance
+    required: dict[str, int]
+
+
+def check(sync: SyncProgram, inputs: Inputs) -> Verdict:
+    """Judge a synchronized program for given inputs.
+
+    Raise InvalidInput if the inputs do not fit, or if the program does not end.
+    """
+    needs = list(reference(sync, inputs))
+    replay = Replay(sync, needs, expand(sync, inputs))
+    replay.run()
+    return verdict(replay.findings, len(needs), replay.waits)
+
+
+def reference(sync: SyncProgram, inputs: Inputs) -> list[Need]:
+    """Return the instances that a synchronized program has to run, with what they require.
+
+    Control values are loaded by the engines that load them in the engine programs.
+    """
+    loaded: defaultdict[str, set[str]] = defaultdict(set)
+    for engine in sync.engines:
+        for node in walk_sync(engine.body):
+            if isinstance(node, Load):
+                loaded[node.control].add(engine.engine)
+
+    def readers(node: Control) -> set[str]:
+        return loaded[node.control.name] if node.control else set()
+
+    return [Need(*pair) for pair in required(sync.program, inputs, readers)]
+
+
+def followers(sync: SyncProgram) -> set[tuple[str, str]]:
+    """Return (control read, engine) of engines that could do without: they have no work inside."""
+    program = sync.program
+    found: set[tuple[str, str]] = set()
+    for node in walk(program.body):
+        if not isinstance(node, Instr) and node.control:
+            idle = set(program.hosts) - set(readers_inside(node))
+            found |= {(node.control.name, engine) for engine in idle}
+    return found
+
+
+class Replay:
+    """One run of all engine programs."""
+
+    def __init__(self, sync: SyncProgram, needs: list[Need], events: dict[str, list[Event]]) -> None:
+        self.findings: list[Finding] = []
+        self.waits = 0
+        self._program = sync.program
+        self._events = events
+        self._needs: defaultdict[str, list[Need]] = defaultdict(list)
+        for need in needs:
+            self._needs[need.instance.counter].append(need)
+        self._counter = {
+            node.name: node.counter for node in walk(sync.program.body) if isinstance(node, Instr)
+        }
+        hosts = [engine.engine for engine in sync.engines]
+        engines = dict.fromkeys((*sync.program.hosts, *hosts))
+        counters = (
+            *engines,
+            *(queue.name for queue in sync.program.queues),
+            *map(control_counter, engines),
+        )
+        self._knowledge = Knowledge(counters)
+        self._known: dict[str, Vector] = dict.fromkeys(hosts, self._knowledge.nothing)
+        self._next = dict.fromkeys(hosts, 0)
+        self._base = dict.fromkeys(counters, 0)
+        self._before: dict[str, Vector] = {}  # what was known before a row of barriers
+        self._followers = followers(sync)
+
+    def run(self) -> None:
+        """Run until all engines have ended or none can go on."""
+        ready = deque(self._events)
+        blocked: defaultdict[str, list[str]] = defaultdict(list)
+        at_barrier: list[str] = []
+        while ready:
+            engine = ready.popleft()
+            while (event := self._event(engine)).kind != "end":
+                missing = self._missing(event)
+                if missing:
+                    blocked[missing.counter].append(engine)
+                    break
+                if event.kind == "barrier":
+                    at_barrier.append(engine)
+                    break
+                counter = self._step(engine, event)
+                if counter is None:
+                    return
+                ready += blocked.pop(counter, ())
+            if len(at_barrier) == len(self._events):
+                self._barrier()
+                ready += at_barrier
+                at_barrier = []
+        self._report_stuck(at_barrier)
+
+    def _event(self, engine: str) -> Event:
+        return self._events[engine][self._next[engine]]
+
+    def _position(self, wait: ConcreteWait) -> int:
+        """Return the position that a wait names, counted through barriers; 0 if it names none."""
+        return self._base[wait.counter] + wait.threshold if wait.threshold > 0 else 0
+
+    def _reached(self, counter: str) -> int:
+        return len(self._knowledge.signals[counter])
+
+    def _missing(self, event: Event) -> ConcreteWait | None:
+        for wait in event.waits:
+            if self._position(wait) > self._reached(wait.counter):
+                return wait
+        return None
+
+    def _step(self, engine: str, event: Event) -> str | None:
+        """Issue the next instance of an engine; return its counter, or None to give up."""
+        self._next[engine] += 1
+        self.waits += len(event.waits)
+        counter = self._counter_of(engine, event)
+        needs = self._needs[counter]
+        position = self._reached(counter)
+        if position >= len(needs) or needs[position].instance.node.name != event.name:
+            expected = needs[position].instance if position < len(needs) else None
+            self.findings.append(findings.out_of_order(engine, event, expected))
+            return None
+        known = self._judge(engine, event, needs[position])
+        told = self._knowledge.signal(counter, known)
+        # A load holds the sequencer until it is done; an instruction goes on without it.
+        self._known[engine] = told if event.kind == "load" else known
+        return counter
+
+    def _judge(self, engine: str, event: Event, need: Need) -> Vector:
+        """Judge the waits of one instance; return what is known when it is issued."""
+        known = self._known[engine]
+        if need.instance.counter == engine and engine in self._program.serial:
+            known = self._knowledge.after(known, [(engine, self._reached(engine))])
+        known, stricter = self._apply_exact(event, self._allowed(need), known)
+        for wait in stricter:
+            if self._position(wait) > self._of(known, wait.counter):
+                self.findings.append(
+                    findings.late(need.instance, wait, self._position(wait), need.required)
+                )
+        known = self._knowledge.after(known, [(w.counter, self._position(w)) for w in stricter])
+        for counter, position in need.required.items():
+            if self._of(known, counter) < position:
+                self.findings.append(self._early(event, need, counter))
+        return known
+
+    def _allowed(self, need: Need) -> dict[str, int]:
+        """Return the highest positions that the instance may wait for: what the ideal waits for.
+
+        In the ideal, an engine without work inside a loop or if does not load its control value.
+        """
+        if self._is_follower(need.instance):
+            return {}
+        return {
+            q: position
+            for q, position in need.required.items()
+            if not self._is_follower(self._needs[q][position - 1].instance)
+        }
+
+    def _is_follower(self, instance: Instance) -> bool:
+        return (instance.node.name, instance.engine) in self._followers
+
+    def _apply_exact(
+        self, event: Event, allowed: dict[str, int], known: Vector
+    ) -> tuple[Vector, list[ConcreteWait]]:
+        """Let the waits pass that ask for no more than allowed; return the others."""
+        exact: list[tuple[str, int]] = []
+        stricter: list[ConcreteWait] = []
+        for wait in event.waits:
+            position = self._position(wait)
+            if position <= allowed.get(wait.counter, 0):
+                exact.append((wait.counter, position))
+            elif position > self._of(known, wait.counter):
+                stricter.append(wait)
+        return self._knowledge.after(known, exact), stricter
+
+    def _of(self, known: Vector, counter: str) -> int:
+        return known[self._knowledge.index[counter]]
+
+    def _early(self, event: Event, need: Need, counter: str) -> Finding:
+        position = need.required[counter]
+        before = self._needs[counter][position - 1].instance
+        waited = max((self._position(w) for w in event.waits if w.counter == counter), default=0)
+        return findings.early(event, need.instance, before, waited)
+
+    def _barrier(self) -> None:
+        """All engines meet: everything issued has completed, and counting starts again."""
+        everything = self._knowledge.everything()
+        for engine in self._events:
+            self._judge_barrier(engine, everything)
+            self._next[engine] += 1
+            self._known[engine] = everything
+        self._base = dict(zip(self._base, everything, strict=True))
+
+    def _judge_barrier(self, engine: str, everything: Vector) -> None:
+        """A barrier is late for an engine whose next instance requires less than everything.
+
+        An engine that next needs a signal from behind the barrier is passed over: that signal
+        knows what its own engine knew, and some engine comes first.
+        """
+        barrier, following = self._events[engine][self._next[engine] : self._next[engine] + 2]
+        before = self._before.pop(engine, self._known[engine])
+        if following.kind == "barrier":
+            self._before[engine] = before  # judged as one
+        need = self._need(engine, following)
+        if need is None:
+            return
+        allowed = self._allowed(need)
+        if any(position > self._reached(q) for q, position in allowed.items()):
+            return
+        known = self._knowledge.after(before, allowed.items())
+        for counter, index in self._knowledge.index.items():
+            if known[index] < everything[index]:
+                position, needed = everything[index], need.required.get(counter, 0)
+                self.findings.append(
+                    findings.late_barrier(barrier, need.instance, counter, position, needed)
+                )
+                return
+
+    def _need(self, engine: str, event: Event) -> Need | None:
+        """Return the instance that comes next on an engine; None if the event issues none."""
+        if event.kind not in ("exec", "load"):
+            return None
+        counter = self._counter_of(engine, event)
+        position = self._reached(counter)
+        return self._needs[counter][position] if position < len(self._needs[counter]) else None
+
+    def _counter_of(self, engine: str, event: Event) -> str:
+        return control_counter(engine) if event.kind == "load" else self._counter[event.name]
+
+    def _report_stuck(self, at_barrier: list[str]) -> None:
+        """Report engines that cannot go on, and instances that were never issued."""
+        for engine in self._events:
+            event = self._event(engine)
+            if engine in at_barrier:
+                ended = [e for e in self._events if self._event(e).kind == "end"]
+                self.findings.append(findings.lonely_barrier(engine, event, ended))
+            elif missing := self._missing(event):
+                reached = self._reached(missing.counter) - self._base[missing.counter]
+                total = len(self._needs[missing.counter]) - self._base[missing.counter]
+                self.findings.append(findings.deadlock(engine, event, missing, reached, total))
+        if not self.findings:
+            self._report_missing()
+
+    def _report_missing(self) -> None:
+        for counter, needs in self._needs.items():
+            if self._reached(counter) < len(needs):
+                self.findings.append(findings.never_issued(needs[self._reached(counter)].instance))

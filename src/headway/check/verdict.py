@@ -1,0 +1,92 @@
+"""What the judge says: one verdict, and findings that point at waits and instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from headway.errors import CheckFailed, Diagnostic, Location
+
+Kind = Literal["early", "late", "deadlock", "unsupported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where the synchronization is not exact.
+
+    `threshold` is what the program waits for on `counter` (0 = no wait), `required` what it must
+    wait for; both count all signals since the program began, through barriers.
+    """
+
+    kind: Kind
+    instance: str
+    wait: str
+    counter: str
+    threshold: int
+    required: int
+    message: str
+    at: Location | None = None
+    help: str = ""
+
+    def __str__(self) -> str:
+        return str(self.diagnostic())
+
+    def diagnostic(self) -> Diagnostic:
+        """Return the finding as an error text."""
+        return Diagnostic(f"{self.kind}: {self.message}", self.at, help=self.help)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the finding with its place as text."""
+        fields = asdict(self)
+        del fields["at"]
+        return fields | {"location": str(self.at) if self.at else ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`exact`, or the worst kind of finding. `more` findings beyond those listed were dropped."""
+
+    verdict: Literal["exact", "early", "late", "deadlock", "unsupported"]
+    findings: tuple[Finding, ...] = ()
+    more: int = 0
+    instances: int = 0
+    waits: int = 0
+
+    def __str__(self) -> str:
+        if self.verdict == "exact":
+            return (
+                f"exact: {self.instances:,} instances, {self.waits:,} waits; none is early, "
+                "none late, no deadlock"
+            )
+        lines = [f"{self.verdict}: {len(self.findings) + self.more} finding(s)"]
+        lines += map(str, self.findings)
+        return "\n".join(lines + ([f"... and {self.more} more"] if self.more else []))
+
+    def to_json(self) -> dict[str, object]:
+        """Return the verdict as in the documented JSON form."""
+        return {
+            "verdict": self.verdict,
+            "findings": [finding.to_json() for finding in self.findings],
+            "more": self.more,
+            "instances": self.instances,
+            "waits": self.waits,
+        }
+
+    def raise_for_failure(self) -> None:
+        """Raise CheckFailed unless the verdict is `exact`."""
+        if self.verdict != "exact":
+            raise CheckFailed(*(finding.diagnostic() for finding in self.findings))
+
+
+ORDER: Sequence[Kind] = ("unsupported", "early", "deadlock", "late")
+MAX_FINDINGS = 50
+
+
+def verdict(findings: Sequence[Finding], instances: int, waits: int) -> Verdict:
+    """Sum up: the worst kind decides, worst findings first, at most `MAX_FINDINGS` are listed."""
+    worst = [finding for kind in ORDER for finding in findings if finding.kind == kind]
+    if not worst:
+        return Verdict("exact", instances=instances, waits=waits)
+    more = max(0, len(worst) - MAX_FINDINGS)
+    return Verdict(worst[0].kind, tuple(worst[:MAX_FINDINGS]), more, instances, waits)
