@@ -71,9 +71,7 @@ def late_barrier(
     )
 
 
-def deadlock(
-    engine: str, event: Event, wait: ConcreteWait, reached: int, total: int
-) -> Finding:
+def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total: int) -> Finding:
     """An engine waits for a signal that cannot come."""
     if wait.threshold > total:
         why = f"only {total} will ever come"

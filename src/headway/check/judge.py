@@ -77,7 +77,9 @@ def followers(sync: SyncProgram) -> set[tuple[str, str]]:
 class Replay:
     """One run of all engine programs."""
 
-    def __init__(self, sync: SyncProgram, needs: list[Need], events: dict[str, list[Event]]) -> None:
+    def __init__(
+        self, sync: SyncProgram, needs: list[Need], events: dict[str, list[Event]]
+    ) -> None:
         self.findings: list[Finding] = []
         self.waits = 0
         self._program = sync.program

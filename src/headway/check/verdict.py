@@ -38,9 +38,10 @@ class Finding:
 
     def to_json(self) -> dict[str, object]:
         """Return the finding with its place as text."""
-        fields = asdict(self)
+        fields: dict[str, object] = asdict(self)
         del fields["at"]
-        return fields | {"location": str(self.at) if self.at else ""}
+        fields["location"] = str(self.at) if self.at else ""
+        return fields
 
 
 @dataclass(frozen=True, slots=True)

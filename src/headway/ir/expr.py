@@ -165,7 +165,7 @@ def evaluator(expr: Expr) -> Evaluator:
 
     Every name in the generated source is quoted, so no text of a program is ever executed.
     """
-    return eval(f"lambda it, inputs, registers: {source(expr)}", dict(_NAMES))  # noqa: S307
+    return eval(f"lambda it, inputs, registers: {source(expr)}", dict(_NAMES))
 
 
 def evaluate(
@@ -223,5 +223,5 @@ def _scaled(left: Affine, right: Affine) -> Affine | None:
     if left.terms and right.terms:
         return None
     factor, other = (left.offset, right) if not left.terms else (right.offset, left)
-    zero = Affine((), 0)
-    return Affine(tuple((v, c * factor) for v, c in other.terms), other.offset * factor) if factor else zero
+    terms = tuple((loop, c * factor) for loop, c in other.terms if factor)
+    return Affine(terms, other.offset * factor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 from headway.ir.expr import Expr
@@ -69,7 +69,7 @@ _DEPTH = 100_000
 
 
 @contextmanager
-def deep_nests() -> Iterator[None]:
+def deep_nests() -> Generator[None]:
     """Let recursive walks go as deep as any program nests.
 
     Calls between Python functions do not use the machine's stack since Python 3.11.

@@ -36,11 +36,10 @@ def required(
             _join(needed, last_write[cell])  # RAW
         for cell in instance.writes:
             _join(needed, last_access[cell])  # WAR and WAW
-        yield instance, {
-            q: position
-            for q, position in needed.items()
-            if not is_ordered(program, q, instance.engine, instance.counter)
-        }
+        for q in list(needed):
+            if is_ordered(program, q, instance.engine, instance.counter):
+                del needed[q]
+        yield instance, needed
         for cell in instance.reads + instance.writes:
             last_access[cell][instance.counter] = instance.position
         for cell in instance.writes:

@@ -108,23 +108,21 @@ class _Facts:
         An engine that walks a loop or an if needs its decision; what it loads has to be counted by
         the engines that write the value later, which may then have to walk more.
         """
-        controls = [n for n in walk(self.program.body) if not isinstance(n, Instr) and n.control]
+        controls = [
+            (node, node.control)
+            for node in walk(self.program.body)
+            if not isinstance(node, Instr) and node.control
+        ]
         while True:
             plans = [_Plan(self, engine) for engine in self.program.hosts]
             found: dict[str, frozenset[str]] = {}
-            for node in controls:
-                control = _control_of(node)
+            for node, control in controls:
                 found[control.name] = frozenset(p.engine for p in plans if p.walks(node))
                 for engine in found[control.name]:
                     self._note(control_counter(engine), control.reads, ())
             if found == self.readers:
                 return
             self.readers = found
-
-
-def _control_of(node: Node) -> ControlRead:
-    assert not isinstance(node, Instr) and node.control
-    return node.control
 
 
 class _Plan:
@@ -285,9 +283,7 @@ class Scoreboard:
         """Return the engine programs. Never refuses a program."""
         with deep_nests():
             facts = _Facts(program)
-            engines = tuple(
-                _Writer(facts, engine).program() for engine in program.hosts
-            )
+            engines = tuple(_Writer(facts, engine).program() for engine in program.hosts)
         return SyncProgram(program, engines, self.name, target.name)
 
 

@@ -201,7 +201,7 @@ def sync_branches(node: SyncNode) -> tuple[tuple[SyncNode, ...], ...]:
 
 
 def walk_sync(body: tuple[SyncNode, ...]) -> Iterator[SyncNode]:
-    """Yield every node in textual order, without recursion; loads of loops come after their node."""
+    """Yield every node in textual order, without recursion; the load of a loop follows the loop."""
     stack = [iter(body)]
     while stack:
         node = next(stack[-1], None)
