@@ -1,0 +1,1 @@
+"""Synchronize programs for multi-engine accelerators without barriers."""

@@ -1,0 +1,41 @@
+"""`headway check`: judge a placement of waits, whoever made it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+
+CHECK_FAILED = 3
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add this command."""
+    parser = add_command(
+        subparsers,
+        "check",
+        "judge a synchronized program: exact, early, late, deadlock or unsupported",
+        "headway check synced.hwy --input n=7",
+        "headway sync program.hwy | headway check - --json",
+    )
+    add_synced(parser)
+    add_inputs(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    """Run this command; the exit code is 3 unless the verdict is exact."""
+    from headway.check import check
+    from headway.cli.files import print_json
+    from headway.cli.inputs import parse_inputs, resolve
+    from headway.cli.programs import load_synced
+
+    synced = load_synced(args.synced)
+    verdict = check(synced, resolve(synced.program, parse_inputs(args.input)))
+    if args.json:
+        print_json(verdict.to_json())
+    else:
+        print(verdict)
+    return 0 if verdict.verdict == "exact" else CHECK_FAILED

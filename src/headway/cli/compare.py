@@ -1,0 +1,47 @@
+"""`headway compare`: all strategies side by side on one program."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from headway.cli.arguments import add_command, add_inputs, add_json, add_program, add_target
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add this command."""
+    parser = add_command(
+        subparsers,
+        "compare",
+        "synchronize with every strategy, simulate, print latencies side by side",
+        "headway compare calibration-loop --target trn1 --param tiles=4 --input n=64",
+        "headway compare program.hwy --strategies barrier,scoreboard --json",
+    )
+    add_program(parser)
+    add_target(parser)
+    add_inputs(parser)
+    parser.add_argument(
+        "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
+    )
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    """Run this command."""
+    from headway.cli.files import print_json
+    from headway.cli.programs import load_program
+    from headway.compiler import compare
+
+    source = load_program(args)
+    names = None if args.strategies is None else _names(args.strategies)
+    comparison = compare(source.program, source.with_inputs(args), args.target, names)
+    if args.json:
+        print_json(comparison.to_json())
+    else:
+        print(comparison)
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))

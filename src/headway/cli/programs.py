@@ -1,0 +1,77 @@
+"""Find the program that a command is about: a file, standard input, or a kernel of the suite."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from headway import kernels
+from headway.cli.files import STANDARD_INPUT, display_name, read_text
+from headway.cli.inputs import Value, parse_inputs, parse_params, resolve
+from headway.errors import Diagnostic, InvalidInput
+from headway.ir import Program
+from headway.registry import unknown
+from headway.sync import SyncProgram, parse_any
+
+SUFFIX = ".hwy"
+
+P = TypeVar("P", Program, Program | SyncProgram)
+
+
+class Source(NamedTuple, Generic[P]):
+    """What PROGRAM names, and the inputs that it runs with if no others are given."""
+
+    program: P
+    inputs: Mapping[str, Value]
+
+
+def load_any(args: Namespace) -> Source[Program | SyncProgram]:
+    """Return what PROGRAM names. Raise HeadwayError."""
+    name: str = args.program
+    if name in kernels.names():
+        kernel = kernels.load(name)
+        return Source(kernel.program(**parse_params(args.param)), kernel.inputs)
+    if args.param:
+        raise InvalidInput(
+            Diagnostic(
+                f"{display_name(name)} has no parameters",
+                rule="--param shapes a kernel of the suite",
+                help=f"kernels: {', '.join(kernels.names())}",
+            )
+        )
+    return Source(_read(name), {})
+
+
+def load_program(args: Namespace) -> Source[Program]:
+    """Return the sequential program that PROGRAM names or implements. Raise HeadwayError."""
+    loaded, inputs = load_any(args)
+    return Source(loaded.program if isinstance(loaded, SyncProgram) else loaded, inputs)
+
+
+def load_synced(name: str) -> SyncProgram:
+    """Return the synchronized program in a file. Raise HeadwayError."""
+    loaded = _read(name)
+    if isinstance(loaded, SyncProgram):
+        return loaded
+    raise InvalidInput(
+        Diagnostic(
+            f"{display_name(name)} holds a sequential program and no engine programs",
+            help=f"headway sync {name} -o synced{SUFFIX}",
+        )
+    )
+
+
+def all_inputs(source: Source[P], args: Namespace) -> dict[str, Value]:
+    """Return a value for every input. Raise InvalidInput if one is missing or unknown."""
+    program = source.program
+    declared = program.program if isinstance(program, SyncProgram) else program
+    return resolve(declared, {**source.inputs, **parse_inputs(args.input)})
+
+
+def _read(name: str) -> Program | SyncProgram:
+    is_path = name == STANDARD_INPUT or "/" in name or "." in name
+    if not is_path and not Path(name).exists():
+        raise InvalidInput(unknown("file or kernel", name, kernels.names()))
+    return parse_any(read_text(name), display_name(name))

@@ -1,0 +1,42 @@
+"""`headway sim`: run a synchronized program on the simulated target."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add this command."""
+    parser = add_command(
+        subparsers,
+        "sim",
+        "simulate a synchronized program on its target",
+        "headway sim synced.hwy --input n=7 --trace timeline.json",
+        "headway sync calibration-loop | headway sim - --input n=64 --json",
+    )
+    add_synced(parser)
+    add_inputs(parser)
+    parser.add_argument("--trace", metavar="FILE", help="write a Chrome/Perfetto trace")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    """Run this command."""
+    from headway.cli.files import print_json, write_text
+    from headway.cli.inputs import parse_inputs, resolve
+    from headway.cli.programs import load_synced
+    from headway.sim import perfetto, simulate
+
+    synced = load_synced(args.synced)
+    timeline = simulate(synced, resolve(synced.program, parse_inputs(args.input)))
+    if args.trace:
+        write_text(args.trace, perfetto(timeline))
+    if args.json:
+        print_json(timeline.to_json())
+    else:
+        print(timeline)
+    return 0

@@ -1,0 +1,62 @@
+"""What a kernel of the suite is: a program with parameters, and the inputs it usually runs with.
+
+A kernel is one file of this folder, named like the kernel, with one object `KERNEL`.
+Packages outside register theirs under the entry-point group `headway.kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from headway.errors import Diagnostic, InvalidInput
+from headway.ir.program import Program
+from headway.registry import unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A whole number that shapes the program when it is built."""
+
+    name: str
+    default: int
+    description: str
+    minimum: int = 1
+    maximum: int = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A program of the suite. `build` takes the parameters by name; `inputs` are the usual ones."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    inputs: Mapping[str, int | list[int]]
+    build: Callable[..., Program]
+
+    def program(self, **given: int) -> Program:
+        """Return the program for these parameters. Raise InvalidInput on one that does not fit."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        problems = [
+            _problem(self.name, known, name, value)
+            for name, value in given.items()
+            if name not in known or not _fits(known[name], value)
+        ]
+        if problems:
+            raise InvalidInput(*problems)
+        return self.build(**{p.name: given.get(p.name, p.default) for p in self.parameters})
+
+
+def _fits(parameter: Parameter, value: int) -> bool:
+    return parameter.minimum <= value <= parameter.maximum
+
+
+def _problem(kernel: str, known: Mapping[str, Parameter], name: str, value: int) -> Diagnostic:
+    parameter = known.get(name)
+    if parameter is None:
+        return unknown(f"parameter of kernel {kernel!r}:", name, tuple(known))
+    return Diagnostic(
+        f"parameter {name!r} of kernel {kernel!r} is {value}",
+        rule=f"it is {parameter.minimum} to {parameter.maximum}: {parameter.description}",
+    )
