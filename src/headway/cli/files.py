@@ -8,29 +8,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-from headway.errors import Diagnostic, InvalidInput
+from headway.errors import InvalidInput
+from headway.ir import decode
 
 STANDARD_INPUT = "-"
 
 
 def read_text(name: str) -> str:
-    """Return the text of a file, or of standard input for `-`. Raise InvalidInput."""
+    """Return the text of a file, or of standard input for `-`. Raise HeadwayError."""
     try:
         data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
         raise InvalidInput(f"cannot read {name!r}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the name
         raise InvalidInput(f"cannot read {name!r}: {error}") from None
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(
-            Diagnostic(
-                f"{display_name(name)} is not text: byte {data[error.start]:#04x} in line {line}",
-                rule="programs are UTF-8 text",
-            )
-        ) from None
+    return decode(data, display_name(name))
 
 
 def display_name(name: str) -> str:

@@ -11,7 +11,7 @@ from headway import kernels
 from headway.cli.files import STANDARD_INPUT, display_name, read_text
 from headway.cli.inputs import Value, parse_inputs, parse_params, resolve
 from headway.errors import Diagnostic, InvalidInput
-from headway.ir import Program
+from headway.ir.program import Program
 from headway.registry import unknown
 from headway.sync import SyncProgram, parse_any
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from headway.cli.arguments import add_command, add_inputs, add_program
 
 if TYPE_CHECKING:
-    from headway.ir import Program
     from headway.ir.expr import Inputs
+    from headway.ir.program import Program
     from headway.sync import SyncProgram
     from headway.sync.expand import Event
 
@@ -38,7 +38,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.programs import all_inputs, load_any
-    from headway.ir import Program
+    from headway.ir.program import Program
     from headway.sync import to_text
 
     source = load_any(args)

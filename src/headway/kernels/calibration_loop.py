@@ -14,7 +14,7 @@ from headway.ir.program import Program
 from headway.kernels.kernel import Kernel, Parameter
 
 PROGRAM = Template("""\
-program @calibration_loop {
+program @calibration-loop {
   input n
   queue loads on sync
   queue stores on gpsimd

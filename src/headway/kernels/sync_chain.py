@@ -20,7 +20,7 @@ def build(engines: int, duration: int, buffers: int) -> Program:
 
 
 def _lines(engines: int, duration: int, buffers: int) -> Iterator[str]:
-    yield "program @sync_chain {"
+    yield "program @sync-chain {"
     yield "  input n"
     yield from (f"  buffer b{k} slots {buffers}" for k in range(engines - 1))
     yield "  loop i n {"

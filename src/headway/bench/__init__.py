@@ -1,0 +1,1 @@
+"""Measurements of the suite, and their comparison with published ones."""

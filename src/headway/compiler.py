@@ -1,0 +1,193 @@
+"""From a program to engine programs, and from strategies to a table that compares them.
+
+`synchronize` is the whole pipeline: verify, bind to the target, synchronize, verify the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from headway import strategies as known_strategies
+from headway import targets
+from headway.errors import UnsupportedByTarget
+from headway.ir import verify
+from headway.ir.expr import Inputs
+from headway.ir.program import Program
+from headway.sim import Timeline, simulate, simulate_ideal
+from headway.strategies import Strategy
+from headway.sync import SyncProgram, verify_sync, walk_sync
+from headway.sync.program import Exec, Load, SyncNode, Waits
+from headway.targets import Target
+
+IDEAL = "ideal"
+BASELINE = "barrier"
+
+
+def synchronize(
+    program: Program, target: str | Target = "trn2", strategy: str | Strategy = "scoreboard"
+) -> SyncProgram:
+    """Return the engine programs of `program`, bound to `target`.
+
+    Raise InvalidProgram if the program breaks a rule of the model, InvalidInput on an unknown
+    target or strategy, UnsupportedByTarget if the target or the strategy cannot carry the program.
+    """
+    chosen = known_strategies.load(strategy) if isinstance(strategy, str) else strategy
+    on = targets.load(target) if isinstance(target, str) else target
+    verify(program)
+    synced = chosen.synchronize(targets.bind(program, on), on)
+    verify_sync(synced)
+    return synced
+
+
+def compare(
+    program: Program,
+    inputs: Inputs,
+    target: str | Target = "trn2",
+    strategies: Iterable[str] | None = None,
+) -> Comparison:
+    """Synchronize with every strategy, or those named, simulate, and put them side by side.
+
+    Raise InvalidProgram, and InvalidInput if the inputs do not fit the program. A strategy that
+    cannot carry the program is listed with its reason.
+    """
+    on = targets.load(target) if isinstance(target, str) else target
+    verify(program)
+    chosen = known_strategies.names() if strategies is None else tuple(strategies)
+    results = {IDEAL: Measured.of(simulate_ideal(targets.bind(program, on), inputs))}
+    unsupported: dict[str, str] = {}
+    for name in chosen:
+        try:
+            synced = synchronize(program, on, name)
+            results[name] = Measured.of(simulate(synced, inputs), synced)
+        except UnsupportedByTarget as error:
+            unsupported[name] = error.diagnostics[0].message
+    return Comparison(program.name, on.name, inputs, results, unsupported)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one strategy made of a program, and how long it ran on the simulated target.
+
+    `waits` and `barriers` are those executed, summed over the engines; `registers` are those of
+    each engine; `semaphores` counts the counters that some wait names.
+    """
+
+    latency_ns: float
+    waits: int
+    barriers: int
+    registers: Mapping[str, int] = field(default_factory=dict[str, int])
+    semaphores: int = 0
+
+    @classmethod
+    def of(cls, timeline: Timeline, synced: SyncProgram | None = None) -> Measured:
+        """Return the figures of a run of `synced`, or of the ideal machine."""
+        engines = synced.engines if synced else ()
+        registers = {e.engine: sum(r.size for r in e.registers) for e in engines}
+        counters = {counter for e in engines for counter in _waited_for(e.body)}
+        return cls(timeline.latency, timeline.waits, timeline.barriers, registers, len(counters))
+
+    def to_json(self) -> dict[str, object]:
+        """Return the documented JSON form."""
+        return {
+            "latency_ns": self.latency_ns,
+            "waits": self.waits,
+            "barriers": self.barriers,
+            "registers": dict(self.registers),
+            "semaphores": self.semaphores,
+        }
+
+
+def _waited_for(body: tuple[SyncNode, ...]) -> Iterator[str]:
+    for node in walk_sync(body):
+        if isinstance(node, Exec | Load | Waits):
+            yield from (wait.counter for wait in node.waits)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Strategies side by side on one program; `str()` of it is the table.
+
+    `unsupported` holds the reason of each strategy that cannot carry the program.
+    """
+
+    program: str
+    target: str
+    inputs: Inputs
+    strategies: Mapping[str, Measured]
+    unsupported: Mapping[str, str]
+
+    def speedup(self, name: str) -> float | None:
+        """Return how many times faster than `barrier` a strategy is, if both were measured."""
+        baseline = self.strategies.get(BASELINE)
+        latency = self.strategies[name].latency_ns
+        return baseline.latency_ns / latency if baseline and latency else None
+
+    def excess(self, name: str) -> float | None:
+        """Return by what fraction a strategy takes longer than the ideal machine."""
+        ideal = self.strategies[IDEAL].latency_ns
+        return self.strategies[name].latency_ns / ideal - 1 if ideal else None
+
+    def to_json(self) -> dict[str, object]:
+        """Return the documented JSON form, with `unsupported` beside it."""
+        return {
+            "program": self.program,
+            "target": self.target,
+            "inputs": dict(self.inputs),
+            "strategies": {name: m.to_json() for name, m in self.strategies.items()},
+            "unsupported": dict(self.unsupported),
+        }
+
+    def __str__(self) -> str:
+        inputs = ", ".join(f"{name} = {value}" for name, value in self.inputs.items())
+        title = f"{self.program} on {self.target}" + (f", {inputs}" if inputs else "")
+        table = aligned([_HEADER, *map(self._row, self.strategies)])
+        reasons = [f"{name}: not listed: {why}" for name, why in self.unsupported.items()]
+        return "\n".join([title, *table, *reasons])
+
+    def _row(self, name: str) -> list[str]:
+        result, speedup, excess = self.strategies[name], self.speedup(name), self.excess(name)
+        return [
+            name,
+            duration(result.latency_ns),
+            "-" if speedup is None else f"{speedup:.2f}x",
+            "-" if excess is None else f"{excess:+.1%}",
+            f"{result.waits:,}",
+            f"{result.barriers:,}",
+            str(max(result.registers.values(), default=0)),
+            str(result.semaphores),
+        ]
+
+
+_HEADER = [
+    "strategy",
+    "latency",
+    f"vs {BASELINE}",
+    f"over {IDEAL}",
+    "waits",
+    "barriers",
+    "registers",
+    "semaphores",
+]
+
+
+def duration(ns: float) -> str:
+    """Return a duration with a unit that suits it."""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= 10 * size:
+            return f"{ns / size:,.2f} {unit}"
+    return f"{ns:,.0f} ns"
+
+
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Return the rows as lines: the first column flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+            ]
+        )
+        for row in rows
+    ]
