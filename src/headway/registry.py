@@ -23,7 +23,7 @@ from headway.errors import Diagnostic, InvalidInput
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, Python 3.11 cannot make a `Registry[T](...)`
 class Registry(Generic[T]):
     """The plug-ins of one kind. `package` names the folder and the group of entry points."""
 

@@ -3,7 +3,7 @@
 from headway.kernels.kernel import Kernel, Parameter
 from headway.registry import Registry
 
-REGISTRY: Registry[Kernel] = Registry("kernel", "headway.kernels", "KERNEL")
+REGISTRY = Registry[Kernel]("kernel", "headway.kernels", "KERNEL")
 names = REGISTRY.names
 load = REGISTRY.load
 

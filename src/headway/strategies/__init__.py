@@ -3,7 +3,7 @@
 from headway.registry import Registry
 from headway.strategies.strategy import Strategy
 
-REGISTRY: Registry[Strategy] = Registry("strategy", "headway.strategies", "STRATEGY")
+REGISTRY = Registry[Strategy]("strategy", "headway.strategies", "STRATEGY")
 names = REGISTRY.names
 load = REGISTRY.load
 
