@@ -1,0 +1,162 @@
+"""The worked examples E1-E10 and the pitfalls C1-C17: programs with the thresholds they need.
+
+Every file of tests/data says in its comment what it shows, then for each case its inputs and, as
+
+    expect c: A 1 | A 1, B 2       the first instance of c requires A >= 1, the second also B >= 2
+    finding early c[1] A threshold 0 required 1          what the judge says of a wrong variant
+
+An instruction without an `expect` requires nothing; a case without a `finding` is exact.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from headway.check import check
+from headway.cli.inputs import parse_inputs, resolve
+from headway.ir import parse
+from headway.ir.expr import Inputs
+from headway.ir.program import Program
+from headway.spec import required
+from headway.strategies import load
+from headway.sync import parse_sync
+from headway.sync.expand import expand
+from headway.sync.program import SyncProgram
+from headway.targets import bind
+from headway.targets.generic import TARGET
+
+DATA = Path(__file__).parents[1] / "data"
+WRONG = sorted(DATA.glob("pitfalls/*.wrong.hwy"))
+RIGHT = sorted({*DATA.glob("examples/*.hwy"), *DATA.glob("pitfalls/*.hwy")} - set(WRONG))
+
+Positions = dict[str, int]
+
+
+@dataclass
+class Case:
+    """Inputs, and what is expected with them."""
+
+    inputs: Inputs
+    expected: dict[str, list[Positions]] = field(default_factory=dict)
+    findings: list[tuple[str, str, str, int, int]] = field(default_factory=list)
+
+
+def cases(text: str, program: Program) -> list[Case]:
+    found: list[Case] = []
+    for line in text.splitlines():
+        match line.split():
+            case ["//", "case", *inputs]:
+                found.append(Case(resolve(program, parse_inputs(inputs))))
+            case ["//", "expect", name, *_]:
+                entries = line.partition(":")[2].split("|")
+                found[-1].expected[name.rstrip(":")] = [positions(entry) for entry in entries]
+            case ["//", "finding", kind, instance, q, "threshold", threshold, "required", needed]:
+                found[-1].findings.append((kind, instance, q, int(threshold), int(needed)))
+            case _:
+                pass
+    return found
+
+
+def positions(entry: str) -> Positions:
+    terms = () if entry.strip() == "-" else entry.split(",")
+    return {q: int(position) for q, position in (term.split() for term in terms)}
+
+
+def right(path: Path) -> tuple[Program, list[Case]]:
+    text = path.read_text()
+    program = parse(text, path.name)
+    return bind(program, TARGET), cases(text, program)
+
+
+def wrong(path: Path) -> tuple[SyncProgram, list[Case]]:
+    text = path.read_text()
+    synced = parse_sync(text, path.name)
+    return synced, cases(text, synced.program)
+
+
+def of_right(function):
+    return pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)(function)
+
+
+def of_wrong(function):
+    return pytest.mark.parametrize("path", WRONG, ids=lambda path: path.stem)(function)
+
+
+def test_all_examples_and_pitfalls_are_there():
+    ids = {path.name.partition("-")[0] for path in RIGHT}
+    examples = {f"e{i:02}" for i in range(1, 11)} | {"e02b", "e07b"}
+    assert ids == examples | {f"c{i:02}" for i in range(1, 18)}
+    assert {path.name.partition("-")[0] for path in WRONG} == {f"c{i:02}" for i in range(1, 18)}
+
+
+@of_right
+def test_specification_requires_what_was_derived_by_hand(path: Path):
+    program, expected = right(path)
+    assert expected
+    for case in expected:
+        found: defaultdict[str, list[Positions]] = defaultdict(list)
+        for instance, needed in required(program, case.inputs):
+            found[instance.node.name].append(needed)
+        assert {name: list_ for name, list_ in found.items() if any(list_)} == case.expected
+
+
+@of_right
+def test_scoreboard_waits_for_exactly_that(path: Path):
+    program, expected = right(path)
+    synced = load("scoreboard").synchronize(program, TARGET)
+    for case in expected:
+        found: defaultdict[str, list[Positions]] = defaultdict(list)
+        for events in expand(synced, case.inputs).values():
+            for event in events:
+                if event.kind == "exec":
+                    found[event.name].append(highest(event.waits))
+        assert {name: list_ for name, list_ in found.items() if any(list_)} == case.expected
+
+
+def highest(waits) -> Positions:
+    found: Positions = {}
+    for wait in waits:
+        if wait.threshold > 0:
+            found[wait.counter] = max(wait.threshold, found.get(wait.counter, 0))
+    return found
+
+
+@of_right
+def test_scoreboard_is_exact(path: Path):
+    program, expected = right(path)
+    synced = load("scoreboard").synchronize(program, TARGET)
+    for case in expected:
+        verdict = check(synced, case.inputs)
+        assert verdict.verdict == "exact", str(verdict)
+
+
+@of_right
+@pytest.mark.parametrize("name", ["barrier", "barrier-always"])
+def test_barriers_are_late_at_most(path: Path, name: str):
+    program, expected = right(path)
+    synced = load(name).synchronize(program, TARGET)
+    for case in expected:
+        verdict = check(synced, case.inputs)
+        assert verdict.verdict in ("exact", "late"), str(verdict)
+
+
+@of_wrong
+def test_wrong_variant_is_of_the_same_program(path: Path):
+    synced, _ = wrong(path)
+    program, _ = right(path.with_name(path.name.replace(".wrong", "")))
+    assert synced.program == program
+
+
+@of_wrong
+def test_wrong_variant_is_found_out(path: Path):
+    synced, expected = wrong(path)
+    assert any(case.findings for case in expected)
+    for case in expected:
+        verdict = check(synced, case.inputs)
+        found = [(f.kind, f.instance, f.counter, f.threshold, f.required) for f in verdict.findings]
+        assert found == case.findings
+        assert verdict.verdict == (case.findings[0][0] if case.findings else "exact")
