@@ -1,0 +1,112 @@
+"""The words of a text and the place of each: one regular expression for both kinds of program.
+
+Words are plain strings in one list. Their places are worked out only when somebody asks: for the
+start of a node, or for an error. A text ends with the word `END`, which is empty.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from bisect import bisect_right
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from headway.errors import Diagnostic, Location, SyntaxProblem
+from headway.ir.names import NAME, TITLE
+
+END = ""
+
+_NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_SIGN = r"[][(){},%+*-]"  # the frequent ones come first
+_WORD = re.compile(rf"{_SIGN}|{NAME}|{_NUMBER}|@{TITLE}|:=|//|[<>=!]=|\S", re.ASCII)
+_BLANKS = " \t\r\f\v"
+
+
+class Text:
+    """A text cut into words."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file = file
+        self.words: list[str] = []
+        self._lines = text.split("\n")
+        self._firsts: list[int] = []  # of each line, the number of its first word
+        self._starts: tuple[int, list[int]] = (-1, [])  # of one line, where its words start
+        find = _WORD.findall
+        for line in self._lines:
+            self._firsts.append(len(self.words))
+            self.words += find(_code(line))
+        self.words.append(END)
+
+    def place(self, index: int) -> Location:
+        """Return the place of the word number `index`."""
+        number = bisect_right(self._firsts, index) - 1
+        line, nth = self._lines[number], index - self._firsts[number]
+        if index == len(self.words) - 1:
+            start = len(line.rstrip(_BLANKS))
+        elif nth == 0:
+            start = len(line) - len(line.lstrip(_BLANKS))
+        else:
+            start = self._starts_of(number)[nth]
+        return Location(self.file, number + 1, start + 1)
+
+    def line(self, at: Location) -> str | None:
+        """Return the line at a place of this text."""
+        return self._lines[at.line - 1] if at.file == self.file else None
+
+    def line_words(self, index: int) -> list[str]:
+        """Return the words of the line of word number `index`, up to and with that word."""
+        return self.words[self._firsts[bisect_right(self._firsts, index) - 1] : index + 1]
+
+    def _starts_of(self, number: int) -> list[int]:
+        if self._starts[0] != number:
+            found = _WORD.finditer(_code(self._lines[number]))
+            self._starts = (number, [match.start() for match in found])
+        return self._starts[1]
+
+
+def _code(line: str) -> str:
+    """Return a line without its comment. `//` inside a line is the division."""
+    if "#" in line:
+        line = line[: line.index("#")]
+    return "" if "//" in line and line.lstrip(_BLANKS).startswith("//") else line
+
+
+def first_word(text: str) -> str:
+    """Return the first word of a text, without cutting all of it into words."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        if match := _WORD.search(_code(text[start:end])):
+            return match.group()
+        start = end
+    return END
+
+
+def decode(data: bytes, file: str) -> str:
+    """Return the text of a file. Raise SyntaxProblem if it is not UTF-8."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        line = before.count(b"\n") + 1
+        column = error.start - (before.rfind(b"\n") + 1) + 1
+        raise SyntaxProblem(
+            Diagnostic(
+                f"byte 0x{data[error.start]:02x} is not UTF-8 text",
+                Location(file, line, column),
+                help="a program is a text file; this one looks binary",
+            )
+        ) from None
+
+
+@contextmanager
+def no_collection() -> Generator[None, None, None]:
+    """Keep the garbage collector from looking again and again at a tree while it grows."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

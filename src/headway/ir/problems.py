@@ -1,0 +1,49 @@
+"""Collect every problem of a program, then raise once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from headway.errors import Diagnostic, InvalidProgram, Location, Note
+
+Quote = Callable[[Location], str | None]
+"""Returns the line of text at a place, or None if there is no text."""
+
+_MOST = 20
+
+
+def no_quote(at: Location) -> str | None:
+    """Quote nothing: the program was not read from a text."""
+    return None
+
+
+class Problems:
+    """The problems found so far."""
+
+    def __init__(self, quote: Quote = no_quote) -> None:
+        self._quote = quote
+        self._found: list[Diagnostic] = []
+        self.count = 0
+
+    def add(
+        self,
+        message: str,
+        at: Location | None = None,
+        *,
+        notes: tuple[Note, ...] = (),
+        rule: str = "",
+        help: str = "",
+    ) -> None:
+        """Take note of one problem."""
+        self.count += 1
+        if self.count > _MOST:
+            return
+        source = self._quote(at) if at else None
+        self._found.append(Diagnostic(message, at, notes, rule, help, source))
+
+    def raise_any(self) -> None:
+        """Raise InvalidProgram with all problems, if there are any."""
+        if self.count > _MOST:
+            self._found.append(Diagnostic(f"{self.count - _MOST} more problems are not shown"))
+        if self._found:
+            raise InvalidProgram(*self._found)

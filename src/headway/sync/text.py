@@ -1,0 +1,205 @@
+"""Read a synchronized program from `.hwy` text (docs/language.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from headway.errors import Location
+from headway.ir.blocks import Block, BlockReader
+from headway.ir.expr import Expr, Input, Leaf
+from headway.ir.lexer import END, Text, first_word, no_collection
+from headway.ir.program import Program
+from headway.ir.reader import Reader
+from headway.ir.text import ProgramReader, parse
+from headway.ir.walk import deep_nests
+from headway.sync.program import (
+    Assign,
+    Barrier,
+    EngineProgram,
+    Exec,
+    Load,
+    Register,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncProgram,
+    SyncWhile,
+    Threshold,
+    Wait,
+    Waits,
+)
+from headway.sync.verify import verify_sync
+
+
+def parse_sync(text: str, file: str = "<text>") -> SyncProgram:
+    """Read and verify a synchronized program.
+
+    Raises SyntaxProblem at the first word that is not in the language, or InvalidProgram with
+    everything that is wrong with the program.
+    """
+    words = Text(text, file)
+    with deep_nests(), no_collection():
+        reader = _SyncReader(words)
+        sync = reader.sync()
+        reader.end()
+    verify_sync(sync, words.line)
+    return sync
+
+
+def parse_any(text: str, file: str = "<text>") -> Program | SyncProgram:
+    """Read a program of either kind; the first word decides. Raises as `parse` does."""
+    return parse_sync(text, file) if first_word(text) == "sync" else parse(text, file)
+
+
+class _EngineReader(BlockReader[SyncNode, Load]):
+    """Reads the program of one engine."""
+
+    def __init__(self, text: Text, index: int, inputs: dict[str, Leaf]) -> None:
+        super().__init__(text, index, dict(inputs))
+        self._registers: list[Register] = []
+
+    def engine(self, at: Location) -> EngineProgram:
+        """Read what follows the word `engine`."""
+        name = self.free_name("the name of an engine")
+        self.expect("{")
+        while self.accept("registers"):
+            self._registers += self.listed(self._register)
+        return EngineProgram(name, self.body(), tuple(self._registers), at)
+
+    def _register(self) -> Register:
+        name = self.free_name("the name of a register")
+        self.names[name] = RegisterRef(name)
+        size = 1
+        if self.accept("["):
+            size = self.integer("the size of a row of registers")
+            self.expect("]")
+        return Register(name, size)
+
+    def indexed(self, leaf: Leaf, index: Expr) -> Leaf:
+        """Return the element `index` of a row of registers or of an input."""
+        if isinstance(leaf, RegisterRef):
+            return RegisterRef(leaf.name, index)
+        return super().indexed(leaf, index)
+
+    def kinds(self) -> str:
+        """Say what a bare name can be here."""
+        return "the iteration of an enclosing loop, a declared input nor a register"
+
+    # Statements
+
+    def statement(self) -> SyncNode:
+        """Read one statement without a body."""
+        at = self.here()
+        match self.words[self.index]:
+            case "wait":
+                self.index += 1
+                return Waits(self.listed(self._wait), at)
+            case "barrier":
+                self.index += 1
+                return Barrier(at)
+            case "load":
+                return self._load(at)
+            case "exec":
+                self.index += 1
+                return Exec(self.name("the name of an instruction"), self._waits(), at)
+            case "registers":
+                return self.fail("registers come first in the program of an engine")
+            case _:
+                return self._assign_or_exec(at)
+
+    def _assign_or_exec(self, at: Location) -> SyncNode:
+        if self.words[self.index] != END and self.words[self.index + 1] in (":=", "["):
+            register = self._register_ref()
+            self.expect(":=")
+            return Assign(register, self.expression(), at)
+        return Exec(self.free_name("a statement"), self._waits(), at)
+
+    def _load(self, at: Location) -> Load:
+        self.index += 1
+        return Load(self.name("the name of a control read"), self._waits(), at)
+
+    def control(self) -> Load | None:
+        """Read `load NAME waits ...` if it is there."""
+        return self._load(self.here()) if self.words[self.index] == "load" else None
+
+    def node(self, block: Block[SyncNode, Load], body: tuple[SyncNode, ...]) -> SyncNode:
+        """Build a loop, `while` or `if`."""
+        if block.word == "if":
+            then, orelse = (body, ()) if block.then is None else (block.then, body)
+            return SyncIf(block.expr, then, orelse, block.control, block.at)
+        make = SyncLoop if block.word == "loop" else SyncWhile
+        return make(block.iteration, block.expr, body, block.control, block.at)
+
+    # Waits
+
+    def _waits(self) -> tuple[Wait, ...]:
+        return self.listed(self._wait) if self.accept("waits") else ()
+
+    def _wait(self) -> Wait:
+        at = self.here()
+        counter = self.name("the name of a counter")
+        self.expect(">=")
+        return Wait(counter, self._threshold(), at)
+
+    def _threshold(self) -> Threshold:
+        if self.words[self.index] == "-" or "0" <= self.words[self.index] < ":":
+            return Threshold(None, self._offset("a threshold"))
+        register = self._register_ref()
+        signed = self.words[self.index] in ("+", "-")
+        return Threshold(register, self._offset("an offset") if signed else 0)
+
+    def _offset(self, what: str) -> int:
+        minus = self.accept("-")
+        if not minus:
+            self.accept("+")
+        number = self.integer(what)
+        return -number if minus else number
+
+    def _register_ref(self) -> RegisterRef:
+        word = self.words[self.index]
+        leaf = self.names.get(word)
+        if not isinstance(leaf, RegisterRef):
+            self.expected("a register of this engine")
+        self.index += 1
+        if not self.accept("["):
+            return leaf
+        index = self.expression()
+        self.expect("]")
+        return RegisterRef(leaf.name, index)
+
+
+class _SyncReader(Reader):
+    """Reads one `sync @name ... { program ... engine ... }`."""
+
+    def sync(self) -> SyncProgram:
+        self.begin("sync")
+        title = self.index
+        name = self.program_name()
+        strategy = self.title("the name of a strategy") if self.accept("strategy") else "manual"
+        target = self.title("the name of a target") if self.accept("target") else "generic"
+        brace = self.index
+        self.expect("{")
+        program = self._program()
+        if program.name != name:
+            self.fail(f"this program is called @{name}, and the one inside @{program.name}", title)
+        inputs: dict[str, Leaf] = {decl.name: Input(decl.name) for decl in program.inputs}
+        engines = tuple(self._engines(inputs))
+        if self.words[self.index] == END:
+            self.never_closed(brace)
+        self.expect("}")
+        return SyncProgram(program, engines, strategy, target)
+
+    def _program(self) -> Program:
+        reader = ProgramReader(self.text, self.index)
+        program = reader.program()
+        self.index = reader.index
+        return program
+
+    def _engines(self, inputs: dict[str, Leaf]) -> Iterator[EngineProgram]:
+        while self.words[self.index] not in ("}", END):
+            at = self.here()
+            self.expect("engine")
+            reader = _EngineReader(self.text, self.index, inputs)
+            yield reader.engine(at)
+            self.index = reader.index

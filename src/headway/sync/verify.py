@@ -1,0 +1,199 @@
+"""Check that a synchronized program is well formed. Whether its waits are right is for `check`.
+
+Every instruction is issued, by its own engine and no other; registers, counters and control reads
+exist; expressions name what is there.
+"""
+
+from __future__ import annotations
+
+from headway.errors import Location, Note
+from headway.ir.expr import Leaf
+from headway.ir.names import is_title, shown, suggestion
+from headway.ir.problems import Problems, Quote, no_quote
+from headway.ir.program import Program, control_counter
+from headway.ir.rules import Rules, check_free_name, check_unique
+from headway.ir.verify import find_problems
+from headway.ir.walk import control_reads, deep_nests, engines_inside, instructions
+from headway.sync.program import (
+    Assign,
+    Barrier,
+    EngineProgram,
+    Exec,
+    Load,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncProgram,
+    SyncWhile,
+    Wait,
+    Waits,
+)
+
+
+def verify_sync(sync: SyncProgram, quote: Quote = no_quote) -> None:
+    """Raise InvalidProgram with all problems of `sync`; `quote` finds the lines to quote."""
+    problems = Problems(quote)
+    find_problems(sync.program, problems)
+    for kind, title in (("strategy", sync.strategy), ("target", sync.target)):
+        if not is_title(title):
+            problems.add(f"{shown(title)} is not the name of a {kind}", sync.program.at)
+    _engines(sync, problems)
+    facts = _Facts(sync.program)
+    issued: set[str] = set()
+    with deep_nests():
+        for engine in sync.engines:
+            rules = _EngineRules(engine, facts, problems)
+            rules.body(engine.body)
+            issued |= rules.issued
+    _all_issued(sync, issued, problems)
+    problems.raise_any()
+
+
+def _engines(sync: SyncProgram, problems: Problems) -> None:
+    check_unique(problems, (("engine program", e.engine, e.at) for e in sync.engines))
+    known = sync.program.hosts
+    for engine in sync.engines:
+        if engine.engine not in known:
+            message = f"engine {shown(engine.engine)} is not in the sequential program"
+            problems.add(message, engine.at, help=suggestion(engine.engine, known))
+    programs = {engine.engine for engine in sync.engines}
+    for name in sorted(engines_inside(sync.program.body) - programs):
+        problems.add(f"engine {shown(name)} has instructions and no program", sync.program.at)
+
+
+def _all_issued(sync: SyncProgram, issued: set[str], problems: Problems) -> None:
+    programs = {engine.engine: engine.at for engine in sync.engines}
+    for instr in instructions(sync.program.body):
+        if instr.engine in programs and instr.name not in issued:
+            note = Note("the program of its engine is here", programs[instr.engine])
+            problems.add(
+                f"instruction {shown(instr.name)} is never issued", instr.at, notes=(note,)
+            )
+
+
+class _Facts:
+    """What the programs of all engines may name."""
+
+    def __init__(self, program: Program) -> None:
+        self.inputs = program.inputs
+        self.engine_of = {instr.name: instr.engine for instr in instructions(program.body)}
+        self.controls = {control.name for control in control_reads(program.body)}
+        self.counters = {queue.name for queue in program.queues}
+        for engine in program.hosts:
+            self.counters |= {engine, control_counter(engine)}
+
+
+class _RegisterRules(Rules):
+    """Checks expressions that may name the registers of an engine."""
+
+    def __init__(self, engine: EngineProgram, facts: _Facts, problems: Problems) -> None:
+        super().__init__(problems, facts.inputs)
+        self._sizes = {register.name: register.size for register in engine.registers}
+        taken = {decl.name for decl in facts.inputs}
+        for register in engine.registers:
+            check_free_name(problems, "a register", register.name, engine.at)
+            if register.name in taken:
+                problems.add(f"register {register.name!r} hides an input", engine.at)
+            if register.size < 1:
+                problems.add(f"register {register.name!r} has size {register.size}", engine.at)
+
+    def leaf(self, leaf: Leaf, at: Location | None) -> None:
+        if not isinstance(leaf, RegisterRef):
+            super().leaf(leaf, at)
+        elif leaf.name not in self._sizes:
+            self._unknown(leaf, at)
+        elif isinstance(leaf.index, int) and not 0 <= leaf.index < self._sizes[leaf.name]:
+            size = self._sizes[leaf.name]
+            message = f"element {leaf.index} of register {leaf.name!r}, which has {size}"
+            self.problems.add(message, at, rule="elements count from 0")
+
+    def _unknown(self, leaf: RegisterRef, at: Location | None) -> None:
+        help = suggestion(leaf.name, self._sizes) or f"declare it: registers {leaf.name}"
+        self.problems.add(f"register {shown(leaf.name)} is not declared", at, help=help)
+
+
+class _EngineRules:
+    """Checks the program of one engine."""
+
+    def __init__(self, engine: EngineProgram, facts: _Facts, problems: Problems) -> None:
+        self.issued: set[str] = set()
+        self._engine = engine.engine
+        self._facts = facts
+        self._problems = problems
+        self._rules = _RegisterRules(engine, facts, problems)
+        names = (("register", register.name, engine.at) for register in engine.registers)
+        check_unique(problems, names)
+
+    def body(self, body: tuple[SyncNode, ...]) -> None:
+        for node in body:
+            self._node(node)
+
+    def _node(self, node: SyncNode) -> None:
+        match node:
+            case Exec():
+                self._exec(node)
+            case Load():
+                self._load(node)
+            case Waits():
+                self._standalone(node)
+            case Assign():
+                self._rules.leaf(node.register, node.at)
+                for part in (*node.register.parts(), node.value):
+                    self._rules.expression(part, node.at)
+            case SyncLoop() | SyncWhile():
+                self._loop(node)
+            case SyncIf():
+                self._load(node.load)
+                self._rules.expression(node.condition, node.at)
+                self.body(node.then)
+                self.body(node.orelse)
+            case Barrier():
+                pass
+
+    def _loop(self, node: SyncLoop | SyncWhile) -> None:
+        self._load(node.load)
+        if isinstance(node, SyncLoop):
+            self._rules.trip(node.trip, node.at)
+        with self._rules.iteration(node.iteration, node.at):
+            if isinstance(node, SyncWhile):
+                self._rules.condition(node.condition, node.iteration, node.at)
+            self.body(node.body)
+
+    def _exec(self, node: Exec) -> None:
+        engine = self._facts.engine_of.get(node.instr)
+        name = shown(node.instr)
+        if engine is None:
+            help = suggestion(node.instr, self._facts.engine_of)
+            self._problems.add(f"there is no instruction {name}", node.at, help=help)
+        elif engine != self._engine:
+            message = f"instruction {name} is issued by {self._engine!r}, and belongs to {engine!r}"
+            self._problems.add(message, node.at, rule="an engine issues its own instructions")
+        else:
+            self.issued.add(node.instr)
+        self._waits(node.waits, node.at)
+
+    def _load(self, node: Load | None) -> None:
+        if node is None:
+            return
+        if node.control not in self._facts.controls:
+            help = suggestion(node.control, self._facts.controls)
+            message = f"there is no control read {shown(node.control)}"
+            self._problems.add(message, node.at, help=help)
+        self._waits(node.waits, node.at)
+
+    def _standalone(self, node: Waits) -> None:
+        if not node.waits:
+            self._problems.add("this waits for nothing", node.at, help="leave it out")
+        self._waits(node.waits, node.at)
+
+    def _waits(self, waits: tuple[Wait, ...], at: Location | None) -> None:
+        for wait in waits:
+            place = wait.at or at
+            if wait.counter not in self._facts.counters:
+                help = suggestion(wait.counter, self._facts.counters)
+                self._problems.add(f"there is no counter {shown(wait.counter)}", place, help=help)
+            register = wait.threshold.register
+            if register:
+                self._rules.leaf(register, place)
+                self._rules.expression(register.index, place)
