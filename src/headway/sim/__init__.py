@@ -1,0 +1,19 @@
+"""The timed machine: how long a synchronized program takes on a target. See docs/timing.md."""
+
+from headway.sim.reference import simulate_ideal
+from headway.sim.simulate import ENGINES, LIMIT, simulate
+from headway.sim.timeline import EngineTime, Meeting, Site, Stall, Timed, Timeline, Track
+
+__all__ = [
+    "ENGINES",
+    "LIMIT",
+    "EngineTime",
+    "Meeting",
+    "Site",
+    "Stall",
+    "Timed",
+    "Timeline",
+    "Track",
+    "simulate",
+    "simulate_ideal",
+]

@@ -1,0 +1,71 @@
+"""The readable simulator, in plain Python: it says what the compiled one must find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headway.ir.expr import Inputs
+from headway.ir.program import ControlRead, Program
+from headway.ir.walk import deep_nests
+from headway.sim.actions import Action, Await, Budget, Issue, Read, actions
+from headway.sim.machine import Machine
+from headway.sim.model import Model, model
+from headway.sim.timeline import Timeline
+from headway.spec import Instance, required
+from headway.sync.program import SyncProgram
+from headway.targets.target import Target
+
+
+def run(
+    sync: SyncProgram, model: Model, inputs: Inputs, limit: int, detail: bool, target: str
+) -> Timeline:
+    """Simulate engine programs whose names were checked. Raise as `headway.sim.simulate` does."""
+    budget = Budget(limit)
+    programs = [(e.engine, actions(e, model, inputs, budget)) for e in sync.engines]
+    machine = Machine(model, programs, detail)
+    with deep_nests():
+        machine.run()
+    return _timeline(machine, sync.program.name, sync.strategy, target)
+
+
+def simulate_ideal(program: Program, inputs: Inputs, target: Target) -> Timeline:
+    """Simulate the ideal machine: work and data movement take their time, synchronization none.
+
+    `program` is bound to `target`. Every engine issues its instances in order, each as soon as what
+    it requires has completed. Raise InvalidInput as `headway.spec.required` does.
+    """
+    bound = model(program, target)
+    free = replace(bound, costs=bound.costs.without_synchronization())
+    steps: dict[str, list[Action]] = {engine: [] for engine in program.hosts}
+    for instance, needed in required(program, inputs):
+        steps[instance.engine] += _ideal_steps(free, instance, needed)
+    programs = [(engine, iter(steps[engine])) for engine in program.hosts]
+    machine = Machine(free, programs, detail=False)
+    machine.run()
+    return _timeline(machine, program.name, "ideal", target.name)
+
+
+def _ideal_steps(model: Model, instance: Instance, needed: dict[str, int]) -> Iterator[Action]:
+    for counter, position in needed.items():
+        yield Await(model.number[counter], position, 0, None)
+    if isinstance(instance.node, ControlRead):
+        counter = model.number[instance.counter]
+        yield Read(instance.node.name, counter, instance.iteration)
+    else:
+        yield Issue(model.timings[instance.node.name], instance.iteration)
+
+
+def _timeline(machine: Machine, program: str, strategy: str, target: str) -> Timeline:
+    return Timeline(
+        program,
+        strategy,
+        target,
+        machine.latency,
+        machine.tracks(),
+        machine.engine_times(),
+        machine.waits,
+        machine.barriers,
+        tuple(machine.stalls),
+        tuple(machine.meetings),
+    )

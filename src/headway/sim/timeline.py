@@ -1,0 +1,156 @@
+"""What a simulation found: when every instance was issued, started and completed.
+
+Columns hold integer picoseconds; everything else is in ns.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+PS = 1000
+"""Picoseconds in a nanosecond."""
+
+
+class Site(NamedTuple):
+    """An instruction or control read at one place of an engine program, `depth` loops deep."""
+
+    name: str
+    depth: int
+
+
+class Timed(NamedTuple):
+    """An instance with its times in ns."""
+
+    name: str
+    iteration: tuple[int, ...]
+    counter: str
+    position: int
+    issue: float
+    start: float
+    done: float
+
+    def __str__(self) -> str:
+        return f"{self.name}[{','.join(map(str, self.iteration))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The instances of one counter, in order: their columns, each with one entry per instance.
+
+    `sites` holds places in `places`; `iterations` the iteration numbers, `depth` for each instance.
+    """
+
+    counter: str
+    engine: str
+    places: tuple[Site, ...]
+    sites: array[int]
+    iterations: array[int]
+    issue: array[int]
+    start: array[int]
+    done: array[int]
+
+    def __len__(self) -> int:
+        return len(self.done)
+
+    @property
+    def is_control(self) -> bool:
+        """Tell whether these are control reads."""
+        return self.counter.endswith(".control")
+
+    @property
+    def is_queue(self) -> bool:
+        """Tell whether these are transfers."""
+        return self.counter != self.engine and not self.is_control
+
+    def __iter__(self) -> Iterator[Timed]:
+        low = 0
+        rows = zip(self.sites, self.issue, self.start, self.done, strict=True)
+        for position, (site, issue, start, done) in enumerate(rows, 1):
+            name, depth = self.places[site]
+            iteration = tuple(self.iterations[low : low + depth])
+            low += depth
+            yield Timed(name, iteration, self.counter, position, issue / PS, start / PS, done / PS)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTime:
+    """How an engine spent its time, in ns.
+
+    `busy`: its datapath worked. `waiting`: its sequencer stood at a wait or a barrier.
+    `synchronization`: it executed register operations, wait instructions, loop control, barriers.
+    The sequencer may run under the datapath, so that these do not add up to the latency.
+    """
+
+    engine: str
+    busy: float
+    waiting: float
+    synchronization: float
+
+
+class Stall(NamedTuple):
+    """A wait that stood still, from `begin` to `end` in ns; `position` released it."""
+
+    engine: str
+    counter: str
+    position: int
+    begin: float
+    end: float
+
+
+class Meeting(NamedTuple):
+    """A barrier: when an engine came and when it went on, in ns; `number` from 1."""
+
+    engine: str
+    number: int
+    begin: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One simulated run. `latency` is the time in ns at which everything has completed.
+
+    `waits` and `barriers` are those executed, by all engines and by each engine. `stalls` and
+    `meetings` are recorded on demand.
+    """
+
+    program: str
+    strategy: str
+    target: str
+    latency: float
+    tracks: tuple[Track, ...]
+    engines: tuple[EngineTime, ...]
+    waits: int
+    barriers: int
+    stalls: tuple[Stall, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+
+    def instances(self) -> Iterator[Timed]:
+        """Yield every instance, counter by counter, in order."""
+        for track in self.tracks:
+            yield from track
+
+    def track(self, counter: str) -> Track:
+        """Return the instances of one counter; KeyError if there is no such counter."""
+        for track in self.tracks:
+            if track.counter == counter:
+                return track
+        raise KeyError(counter)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tracks))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.program}, {self.strategy} on {self.target}: {self.latency:,.0f} ns,"
+            f" {len(self):,} instances, {self.waits:,} waits, {self.barriers:,} barriers"
+        ]
+        lines += [
+            f"  {e.engine}: busy {e.busy:,.0f}, waiting {e.waiting:,.0f},"
+            f" synchronization {e.synchronization:,.0f} ns"
+            for e in self.engines
+        ]
+        return "\n".join(lines)
