@@ -16,8 +16,8 @@ from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.sim import Timeline, simulate, simulate_ideal
 from headway.strategies import Strategy
-from headway.sync import SyncProgram, verify_sync, walk_sync
-from headway.sync.program import Exec, Load, SyncNode, Waits
+from headway.sync import verify_sync
+from headway.sync.program import Exec, Load, SyncNode, SyncProgram, Waits, walk_sync
 from headway.targets import Target
 
 IDEAL = "ideal"

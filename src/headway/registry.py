@@ -13,12 +13,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from headway.errors import Diagnostic, InvalidInput
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -69,6 +71,8 @@ class Registry(Generic[T]):
                     yield Path(folder, f"{module.name}.py")
 
     def _entry_points(self) -> dict[str, EntryPoint]:
+        from importlib.metadata import entry_points  # slow to import
+
         return {entry.name: entry for entry in entry_points(group=self.package)}
 
     def _broken(self, entry: EntryPoint, error: Exception) -> Diagnostic:

@@ -2,12 +2,11 @@ import pytest
 
 from headway import kernels
 from headway.errors import InvalidInput
-from headway.ir import parse
+from headway.ir import parse, to_text
 from headway.ir.program import Loop, Program
 from headway.ir.walk import instructions
 from headway.kernels import Kernel, Parameter
 from headway.spec import required
-from headway.sync import to_text
 
 
 def names_in(program: Program) -> list[str]:

@@ -1,9 +1,9 @@
+import importlib.metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from headway import registry
 from headway.errors import InvalidInput
 from headway.registry import Registry
 
@@ -30,7 +30,7 @@ def provide(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     def entry_points(group: str) -> list[EntryPoint]:
         return [EntryPoint(name, value, group)]
 
-    monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
 
 
 def test_names_are_the_files_that_assign_the_object_and_none_is_imported(

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import add_command, add_json
+
+if TYPE_CHECKING:
+    from headway.registry import Registry
 
 KINDS = ("strategies", "targets", "kernels")
 
@@ -29,28 +33,42 @@ def run(args: Namespace) -> int:
     from headway.cli.files import print_json
 
     kinds = [args.kind] if args.kind else list(KINDS)
-    listed = {kind: _described(kind) for kind in kinds}
+    listed = {kind: _plugins(kind) for kind in kinds}
     if args.json:
         print_json(listed)
         return 0
-    for kind, described in listed.items():
-        width = max(map(len, described), default=0)
-        lines = [f"  {name:{width}}  {text}" for name, text in described.items()]
-        print("\n".join([f"{kind}:", *lines]))
+    for kind, plugins in listed.items():
+        print(f"{kind}:")
+        for line in _lines(plugins):
+            print(f"  {line}")
     return 0
 
 
-def _described(kind: str) -> dict[str, str]:
+def _plugins(kind: str) -> dict[str, dict[str, Any]]:
     from headway import kernels, strategies, targets
 
-    if kind == "strategies":
-        return {name: strategies.load(name).description for name in strategies.names()}
-    if kind == "targets":
-        return {name: targets.load(name).description for name in targets.names()}
-    return {name: _kernel(kernels.load(name)) for name in kernels.names()}
+    registry: Registry[Any] = {
+        "strategies": strategies.REGISTRY,
+        "targets": targets.REGISTRY,
+        "kernels": kernels.REGISTRY,
+    }[kind]
+    return {name: _facts(plugin) for name, plugin in registry.all().items()}
 
 
-def _kernel(kernel: Any) -> str:
-    parameters = [f"{p.name}={p.default}" for p in kernel.parameters]
-    inputs = [f"{name}={value}" for name, value in kernel.inputs.items()]
-    return f"{kernel.description} ({'; '.join([*parameters, 'inputs ' + ', '.join(inputs)])})"
+def _facts(plugin: Any) -> dict[str, Any]:
+    """Return the description of any plug-in, and of a kernel also how to shape and run it."""
+    facts: dict[str, Any] = {"description": plugin.description}
+    if hasattr(plugin, "parameters"):
+        facts["param"] = {p.name: (p.default, p.description) for p in plugin.parameters}
+        facts["input"] = dict(plugin.inputs)
+    return facts
+
+
+def _lines(plugins: dict[str, dict[str, Any]]) -> Iterator[str]:
+    width = max(map(len, plugins), default=0)
+    for name, facts in plugins.items():
+        yield f"{name:{width}}  {facts['description']}"
+        for parameter, (default, text) in facts.get("param", {}).items():
+            yield f"{'':{width}}    --param {parameter}={default}: {text}"
+        for given, value in facts.get("input", {}).items():
+            yield f"{'':{width}}    --input {given}={value}"

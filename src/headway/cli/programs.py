@@ -13,7 +13,8 @@ from headway.cli.inputs import Value, parse_inputs, parse_params, resolve
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.program import Program
 from headway.registry import unknown
-from headway.sync import SyncProgram, parse_any
+from headway.sync import parse_any
+from headway.sync.program import SyncProgram
 
 SUFFIX = ".hwy"
 

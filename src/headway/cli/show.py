@@ -11,7 +11,7 @@ from headway.cli.arguments import add_command, add_inputs, add_program
 if TYPE_CHECKING:
     from headway.ir.expr import Inputs
     from headway.ir.program import Program
-    from headway.sync import SyncProgram
+    from headway.sync.program import SyncProgram
     from headway.sync.expand import Event
 
 
@@ -38,13 +38,13 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.programs import all_inputs, load_any
+    from headway import ir, sync
     from headway.ir.program import Program
-    from headway.sync import to_text
 
     source = load_any(args)
     shown = source.program
     if not args.expand:
-        print(to_text(shown), end="")
+        print(ir.to_text(shown) if isinstance(shown, Program) else sync.to_text(shown), end="")
         return 0
     inputs = all_inputs(source, args)
     for line in _required(shown, inputs) if isinstance(shown, Program) else _waits(shown, inputs):

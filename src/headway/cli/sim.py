@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+
+if TYPE_CHECKING:
+    from headway.sim import Timeline
 
 
 def add_parser(subparsers: Any) -> None:
@@ -36,7 +39,27 @@ def run(args: Namespace) -> int:
     if args.trace:
         write_text(args.trace, perfetto(timeline))
     if args.json:
-        print_json(timeline.to_json())
+        print_json(_facts(timeline))
     else:
         print(timeline)
     return 0
+
+
+def _facts(timeline: Timeline) -> dict[str, object]:
+    return {
+        "program": timeline.program,
+        "strategy": timeline.strategy,
+        "target": timeline.target,
+        "latency_ns": timeline.latency,
+        "instances": len(timeline),
+        "waits": timeline.waits,
+        "barriers": timeline.barriers,
+        "engines": {
+            e.engine: {
+                "busy_ns": e.busy,
+                "waiting_ns": e.waiting,
+                "synchronization_ns": e.synchronization,
+            }
+            for e in timeline.engines
+        },
+    }
