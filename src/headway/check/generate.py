@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from headway.errors import InvalidInput
@@ -29,7 +29,8 @@ from headway.ir.program import (
     Takes,
     While,
 )
-from headway.spec import instances
+from headway.ir.walk import deep_nests
+from headway.spec import instances, required
 
 MAX_DEPTH = 5
 LIST_LENGTH = 7
@@ -40,8 +41,8 @@ LATENCIES = (1, 5, 10, 20, 50)
 class Shape:
     """How large and how odd a random program is."""
 
-    instructions: int = 9
-    instances: int = 400
+    instructions: int = 16
+    instances: int = 1000
     control_in_memory: bool = False
 
 
@@ -59,12 +60,42 @@ def generate(seed: int, shape: Shape | None = None) -> Case:
     for attempt in range(100):
         dice = random.Random(f"{seed}/{attempt}")
         case = _Generator(seed, dice, shape).case()
-        try:
-            if instances(case.program, case.inputs, limit=shape.instances):
-                return case
-        except InvalidInput:
-            continue  # too long: roll again
+        if _is_worth_it(case, shape):
+            return case
     raise AssertionError(f"seed {seed} gives no program of at most {shape.instances} instances")
+
+
+def _is_worth_it(case: Case, shape: Shape) -> bool:
+    """Tell whether a program is short enough and has something to wait for."""
+    try:
+        short = instances(case.program, case.inputs, limit=shape.instances)
+    except InvalidInput:
+        return False
+    return bool(short) and any(needed for _, needed in required(case.program, case.inputs))
+
+
+def with_random_durations(program: Program, dice: random.Random) -> Program:
+    """Return a bound program whose instructions take other times, 1 to 1,000 ns.
+
+    What is pipelined starts its next instruction somewhere within the latency. Whole numbers keep
+    every sum of times exact.
+    """
+    pipelined = {x.name for x in (*program.engines, *program.queues) if x.pipelined}
+
+    def rolled(node: Node) -> Node:
+        match node:
+            case Instr():
+                latency = dice.randint(1, 10) * dice.choice((1, 10, 100))
+                occupancy = dice.randint(1, latency) if node.counter in pipelined else latency
+                return replace(node, cost=Takes(latency, occupancy))
+            case Loop() | While():
+                return replace(node, body=tuple(map(rolled, node.body)))
+            case If():
+                then, orelse = map(rolled, node.then), map(rolled, node.orelse)
+                return replace(node, then=tuple(then), orelse=tuple(orelse))
+
+    with deep_nests():
+        return replace(program, body=tuple(map(rolled, program.body)))
 
 
 class _Generator:

@@ -1,0 +1,209 @@
+"""`headway fuzz`: random programs against the strategies, or mutants against the judge."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentTypeError, Namespace
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from headway.cli.arguments import add_command, add_json
+
+if TYPE_CHECKING:
+    from headway.check.fuzz import Campaign, Candidate, Failure, Times
+    from headway.ir.expr import Inputs
+    from headway.ir.program import Program
+    from headway.strategies import Strategy
+    from headway.sync.program import SyncProgram
+    from headway.targets import Target
+
+CHECK_FAILED = 3
+TARGET = "generic"
+PATIENCE = 2.0
+"""Seconds between two lines of progress."""
+
+T = TypeVar("T")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add this command."""
+    parser = add_command(
+        subparsers,
+        "fuzz",
+        "judge the strategies on random programs, or the judge on mutants",
+        "headway fuzz --programs 1000 --seed 1",
+        "headway fuzz --programs 200 --strategies scoreboard --mutants --json",
+    )
+    parser.add_argument(
+        "--programs", type=_positive, default=1000, metavar="N", help="how many (1000)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the first seed (0)")
+    parser.add_argument(
+        "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
+    )
+    parser.add_argument(
+        "--mutants",
+        action="store_true",
+        help="make one mistake at a time and see whether the judge catches it",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        default=".",
+        metavar="FOLDER",
+        help="where small programs that fail are written (the current folder)",
+    )
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def _positive(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a number of programs")
+
+
+def run(args: Namespace) -> int:
+    """Run this command; the exit code is 3 if anything failed."""
+    from headway import strategies
+
+    chosen = strategies.names() if args.strategies is None else _names(args.strategies)
+    for name in chosen:
+        strategies.load(name)
+    return _mutants(args, chosen) if args.mutants else _programs(args, chosen)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+
+
+def _programs(args: Namespace, chosen: tuple[str, ...]) -> int:
+    from headway.check.fuzz import KINDS, Campaign, first_of_each, spread
+    from headway.cli.files import print_json
+
+    campaign = Campaign(_candidates(chosen), simulated)
+    failures: list[Failure] = []
+    refused: Counter[str] = Counter()
+    instances = 0
+    seeds = range(args.seed, args.seed + args.programs)
+    for outcome in _watched(spread(campaign.outcome, seeds), args.programs):
+        instances += outcome.instances
+        failures += outcome.failures
+        refused.update(outcome.refused)
+    kinds = Counter(failure.kind for failure in failures)
+    files = [_written(args.output, campaign, failure) for failure in first_of_each(failures)]
+    report: dict[str, object] = {
+        "programs": args.programs,
+        "seed": args.seed,
+        "strategies": list(chosen),
+        "instances": instances,
+        **{kind: kinds[kind] for kind in KINDS},
+        "refused": dict(refused),
+        "files": files,
+    }
+    if args.json:
+        print_json(report)
+    else:
+        counted = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
+        print(f"{args.programs:,} programs, {instances:,} instances: {counted}")
+        for name, count in refused.items():
+            print(f"{name} does not support {count:,} of them")
+    return CHECK_FAILED if failures else 0
+
+
+def _mutants(args: Namespace, chosen: tuple[str, ...]) -> int:
+    from headway.check.fuzz import spread
+    from headway.check.trial import Mutation, Tried
+    from headway.cli.files import print_json
+
+    mutation = Mutation(_candidates(chosen), simulated)
+    fates: Counter[str] = Counter()
+    by_kind: dict[str, Counter[str]] = {}
+    missed: list[Tried] = []
+    seeds = range(args.seed, args.seed + args.programs)
+    for tried in _watched(spread(mutation.outcome, seeds), args.programs):
+        for mutant in tried:
+            fates[mutant.fate] += 1
+            by_kind.setdefault(mutant.kind, Counter())[mutant.fate] += 1
+            missed += [mutant] if mutant.fate == "missed" else []
+    report: dict[str, object] = {
+        "programs": args.programs,
+        "seed": args.seed,
+        "strategies": list(chosen),
+        "mutants": fates.total(),
+        **{fate: fates[fate] for fate in ("caught", "equivalent", "missed")},
+        "kinds": {kind: dict(counts) for kind, counts in by_kind.items()},
+    }
+    if args.json:
+        print_json(report)
+    else:
+        print(f"{args.programs:,} programs, {fates.total():,} mutants: {_counts(fates)}")
+        for kind, counts in by_kind.items():
+            print(f"  {kind}: {_counts(counts)}")
+    for mutant in missed[:10]:
+        where = f"seed {mutant.seed}, {mutant.strategy}, {mutant.kind} in {mutant.engine}"
+        print(f"missed: {where}: {mutant.message}", file=sys.stderr)
+    return CHECK_FAILED if missed else 0
+
+
+def _counts(fates: Counter[str]) -> str:
+    return ", ".join(f"{fates[fate]:,} {fate}" for fate in ("caught", "equivalent", "missed"))
+
+
+def _candidates(names: tuple[str, ...]) -> tuple[Candidate, ...]:
+    from headway.check.fuzz import Candidate
+
+    return tuple(Candidate(name, partial(synchronized, name)) for name in names)
+
+
+def synchronized(strategy: str, program: Program) -> SyncProgram:
+    """Return the engine programs of a program that is bound already."""
+    return _strategy(strategy).synchronize(program, _target())
+
+
+def simulated(synced: SyncProgram, inputs: Inputs) -> Times:
+    """Return when each instance was issued and completed where synchronization is free."""
+    from headway.sim import simulate
+
+    timeline = simulate(synced, inputs, _target())
+    return {track.counter: [(t.issue, t.done) for t in track] for track in timeline.tracks}
+
+
+@cache
+def _strategy(name: str) -> Strategy:
+    from headway import strategies
+
+    return strategies.load(name)
+
+
+@cache
+def _target() -> Target:
+    from headway import targets
+
+    return targets.load(TARGET)
+
+
+def _watched(outcomes: Iterable[T], total: int) -> Iterator[T]:
+    """Pass outcomes on; say on standard error how far it is when that takes long."""
+    last = time.monotonic()
+    for done, outcome in enumerate(outcomes, 1):
+        yield outcome
+        if time.monotonic() - last > PATIENCE:
+            last = time.monotonic()
+            print(f"{done:,} of {total:,} programs", file=sys.stderr)
+
+
+def _written(folder: str, campaign: Campaign, failure: Failure) -> str:
+    """Write a small program that fails in the same way; return the name of the file."""
+    from headway.check.fuzz import to_file
+    from headway.cli.files import write_text
+
+    name = f"seed-{failure.seed}-{failure.strategy}-{failure.kind}.hwy"
+    path = str(Path(folder, name))
+    write_text(path, to_file(campaign.shrunk(failure), failure))
+    print(f"{failure.strategy}: {failure.kind}: {path}", file=sys.stderr)
+    return path
