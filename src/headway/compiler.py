@@ -54,12 +54,14 @@ def compare(
     on = targets.load(target) if isinstance(target, str) else target
     verify(program)
     chosen = known_strategies.names() if strategies is None else tuple(strategies)
-    results = {IDEAL: Measured.of(simulate_ideal(targets.bind(program, on), inputs))}
+    results = {IDEAL: Measured.of(simulate_ideal(targets.bind(program, on), inputs, on))}
     unsupported: dict[str, str] = {}
-    for name in chosen:
+    for name in dict.fromkeys(chosen):
+        if name == IDEAL:
+            continue
         try:
             synced = synchronize(program, on, name)
-            results[name] = Measured.of(simulate(synced, inputs), synced)
+            results[name] = Measured.of(simulate(synced, inputs, on), synced)
         except UnsupportedByTarget as error:
             unsupported[name] = error.diagnostics[0].message
     return Comparison(program.name, on.name, inputs, results, unsupported)
@@ -85,7 +87,8 @@ class Measured:
         engines = synced.engines if synced else ()
         registers = {e.engine: sum(r.size for r in e.registers) for e in engines}
         counters = {counter for e in engines for counter in _waited_for(e.body)}
-        return cls(timeline.latency, timeline.waits, timeline.barriers, registers, len(counters))
+        waits = timeline.waits if synced else 0  # the ideal machine needs none
+        return cls(timeline.latency, waits, timeline.barriers, registers, len(counters))
 
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
@@ -142,7 +145,7 @@ class Comparison:
         inputs = ", ".join(f"{name} = {value}" for name, value in self.inputs.items())
         title = f"{self.program} on {self.target}" + (f", {inputs}" if inputs else "")
         table = aligned([_HEADER, *map(self._row, self.strategies)])
-        reasons = [f"{name}: not listed: {why}" for name, why in self.unsupported.items()]
+        reasons = [f"not measured: {name}: {why}" for name, why in self.unsupported.items()]
         return "\n".join([title, *table, *reasons])
 
     def _row(self, name: str) -> list[str]:
@@ -166,7 +169,7 @@ _HEADER = [
     f"over {IDEAL}",
     "waits",
     "barriers",
-    "registers",
+    "max registers",
     "semaphores",
 ]
 

@@ -1,6 +1,7 @@
 """Every command and every Python block that the documents show runs, and prints what they say.
 
 In a `console` block a line `$ command` is followed by its output; `...` stands for any lines.
+Commands that start with `headway` are run, and have to succeed.
 """
 
 import os
@@ -50,7 +51,7 @@ def run(command: list[str], folder: Path) -> str:
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 
 
@@ -71,4 +72,4 @@ def test_commands_print_what_the_document_says(block: Block, folder: Path) -> No
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)
 def test_python_blocks_run(block: Block, folder: Path) -> None:
-    assert "Error" not in run([sys.executable, "-W", "error", "-c", block.text], folder)
+    run([sys.executable, "-W", "error", "-c", block.text], folder)

@@ -30,12 +30,12 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import print_json
-    from headway.cli.programs import load_program
+    from headway.cli.programs import all_inputs, load_program
     from headway.compiler import compare
 
     source = load_program(args)
     names = None if args.strategies is None else _names(args.strategies)
-    comparison = compare(source.program, source.with_inputs(args), args.target, names)
+    comparison = compare(source.program, all_inputs(source, args), args.target, names)
     if args.json:
         print_json(comparison.to_json())
     else:
