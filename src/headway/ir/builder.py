@@ -14,10 +14,10 @@ Every node remembers the line of Python that made it, and so do the errors.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import currentframe
 from linecache import getline
 
 from headway.errors import Diagnostic, InvalidProgram, Location
@@ -161,10 +161,16 @@ class Builder:
 
     @contextmanager
     def loop(
-        self, name: str | None = None, trip: Number = 0, *, load: ControlRead | None = None
+        self,
+        name: str | None = None,
+        trip: Number | None = None,
+        *,
+        load: ControlRead | None = None,
     ) -> Generator[Value, None, None]:
         """Run the body `trip` times; gives the number of the iteration."""
         at, iteration = _caller(), Iteration(name or self._number("i"))
+        if trip is None:
+            raise InvalidProgram(Diagnostic("a loop needs a trip count", at))
         with self._body() as body:
             yield Value(iteration)
         self._bodies[-1].append(Loop(iteration.loop, expression(trip), tuple(body), load, at))
@@ -245,9 +251,10 @@ _LIBRARY = {__file__, contextmanager.__code__.co_filename}
 
 def _caller() -> Location:
     """Return the line of Python outside the builder that is being run."""
-    frame = sys._getframe(1)
-    while frame.f_back and frame.f_code.co_filename in _LIBRARY:
+    frame = currentframe()
+    while frame and frame.f_back and frame.f_code.co_filename in _LIBRARY:
         frame = frame.f_back
+    assert frame, "this Python keeps no frames"
     return Location(frame.f_code.co_filename, frame.f_lineno, 1)
 
 

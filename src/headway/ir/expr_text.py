@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from headway.ir.expr import Binary, Expr, Leaf
 
 COMPARISON = 3
@@ -48,3 +50,9 @@ def expression_text(expr: Expr, floor: int = 0) -> str:
     left = expression_text(expr.left, rank + (rank == COMPARISON))
     text = f"{left} {expr.operator} {expression_text(expr.right, rank + 1)}"
     return f"({text})" if rank < floor else text
+
+
+def region_text(region: Iterable[tuple[Expr, Expr]]) -> str:
+    """Return the intervals of a box as text."""
+    parts = (f"{expression_text(low)}:{expression_text(high)}" for low, high in region)
+    return f"[{', '.join(parts)}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headway.ir.expr import Expr
-from headway.ir.expr_text import expression_text
+from headway.ir.expr_text import expression_text, region_text
 from headway.ir.program import (
     Access,
     Buffer,
@@ -115,8 +115,7 @@ def _accesses(word: str, accesses: Iterable[Access]) -> str:
 def _access(access: Access) -> str:
     if access.region is None:
         return access.buffer if access.slot == 0 else f"{access.buffer}[{_slot(access)}]"
-    region = (f"{expression_text(low)}:{expression_text(high)}" for low, high in access.region)
-    return f"{access.buffer}[{_slot(access)}][{', '.join(region)}]"
+    return f"{access.buffer}[{_slot(access)}]{region_text(access.region)}"
 
 
 def _slot(access: Access) -> str:

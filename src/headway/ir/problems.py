@@ -38,11 +38,12 @@ class Problems:
         self.count += 1
         if self.count > _MOST:
             return
-        source = self._quote(at) if at else None
+        source = (self._quote(at) if at else None) or None
         self._found.append(Diagnostic(message, at, notes, rule, help, source))
 
     def raise_any(self) -> None:
-        """Raise InvalidProgram with all problems, if there are any."""
+        """Raise InvalidProgram with all problems in the order of their places, if there are any."""
+        self._found.sort(key=lambda problem: problem.at[1:] if problem.at else (0, 0))
         if self.count > _MOST:
             self._found.append(Diagnostic(f"{self.count - _MOST} more problems are not shown"))
         if self._found:

@@ -37,7 +37,7 @@ class Reader:
         index = self.index if index is None else index
         at = self.text.place(index)
         help = help or self._spelling(index)
-        source = self.text.line(at)
+        source = self.text.line(at) or None  # an empty line says nothing
         raise SyntaxProblem(Diagnostic(message, at, notes=notes, help=help, source=source))
 
     def expected(self, what: str) -> NoReturn:

@@ -27,6 +27,7 @@ from headway.ir.verify import verify
 from headway.ir.walk import deep_nests
 
 _SHORT = 64
+_CLAUSES = frozenset(CLAUSES)
 WORK_NUMBERS = ("elements", "bytes")
 WORK_FIELDS = (*WORK_NUMBERS, "dtype", "moves")
 
@@ -138,7 +139,7 @@ class ProgramReader(BlockReader[Node, ControlRead]):
         self._hosts.setdefault(engine, at)
         queue, cost = None, None
         accesses: dict[str, tuple[Access, ...]] = {}
-        while (word := self.words[self.index]) in CLAUSES:
+        while (word := self.words[self.index]) in _CLAUSES:
             if word in ("reads", "writes") and word not in accesses:
                 accesses[word] = self._accesses()
             elif word == "triggers" and queue is None:

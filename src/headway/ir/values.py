@@ -17,7 +17,6 @@ class Value:
     """
 
     __slots__ = ("expr",)
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, expr: Expr) -> None:
         self.expr = expr

@@ -10,13 +10,10 @@ from collections.abc import Iterator
 from math import isfinite
 
 from headway.errors import Location, Note
-from headway.ir.expr import Expr
-from headway.ir.expr_text import expression_text
+from headway.ir.access_rules import AccessRules
 from headway.ir.names import CLAUSES, DECLARATIONS, HEADS, is_title, shown, suggestion
 from headway.ir.problems import Problems, Quote, no_quote
 from headway.ir.program import (
-    Access,
-    Buffer,
     ControlRead,
     If,
     Instr,
@@ -111,9 +108,8 @@ class _BodyRules:
         self._rules = Rules(problems, program.inputs)
         self._engines = set(program.hosts)
         self._queues = {queue.name: queue for queue in program.queues}
-        self._buffers = {buffer.name: buffer for buffer in program.buffers}
         self._triggers: dict[str, Instr] = {}
-        self._sound: set[int] = set()  # accesses, shared by equal clauses, that were checked here
+        self._memory = AccessRules(problems, self._rules, program.buffers)
 
     def body(self, body: tuple[Node, ...]) -> None:
         for node in body:
@@ -125,13 +121,13 @@ class _BodyRules:
                     self._rules.trip(node.trip, node.at)
                     with self._rules.iteration(node.iteration, node.at):
                         self.body(node.body)
-                    self._sound.clear()
+                    self._memory.forget()
                 case While():
                     self._control(node.control)
                     with self._rules.iteration(node.iteration, node.at):
                         self._rules.condition(node.condition, node.iteration, node.at)
                         self.body(node.body)
-                    self._sound.clear()
+                    self._memory.forget()
                 case If():
                     self._control(node.control)
                     self._rules.expression(node.condition, node.at)
@@ -144,15 +140,15 @@ class _BodyRules:
         if not control.reads:
             message = f"control read {shown(control.name)} reads nothing"
             self._problems.add(message, control.at, help="name the memory it loads: reads(flag)")
-        self._accesses(control.reads, control.at)
+        self._memory.check(control.reads, control.at)
 
     def _instr(self, instr: Instr) -> None:
         if instr.engine not in self._engines:
             self._unknown_engine(instr)
         if instr.queue is not None:
             self._trigger(instr, instr.queue)
-        self._accesses(instr.reads, instr.at)
-        self._accesses(instr.writes, instr.at)
+        self._memory.check(instr.reads, instr.at)
+        self._memory.check(instr.writes, instr.at)
         if isinstance(instr.cost, Takes):
             self._takes(instr.cost, instr.at)
         elif instr.cost:
@@ -195,62 +191,6 @@ class _BodyRules:
             rule="a queue has exactly one host engine (docs/model.md#hosts)",
             help="use a second queue, or issue both transfers from one engine",
         )
-
-    # Memory
-
-    def _accesses(self, accesses: tuple[Access, ...], at: Location | None) -> None:
-        if id(accesses) in self._sound:
-            return
-        before = self._problems.count
-        for access in accesses:
-            self._access(access, at)
-        if self._problems.count == before:
-            self._sound.add(id(accesses))
-
-    def _access(self, access: Access, at: Location | None) -> None:
-        buffer = self._buffers.get(access.buffer)
-        slot = self._rules.expression(access.slot, at)
-        if buffer is None:
-            name = access.buffer
-            help = suggestion(name, self._buffers) or f"declare it: buffer {name[:40]}"
-            self._problems.add(f"buffer {shown(name)} is not declared", at, help=help)
-            return
-        if slot is not None and not 0 <= slot < buffer.slots:
-            self._slot(buffer, slot, at)
-        if access.region is not None:
-            self._region(buffer, access.region, at)
-
-    def _slot(self, buffer: Buffer, slot: int, at: Location | None) -> None:
-        count = f"{buffer.slots} slot{'s' if buffer.slots > 1 else ''}"
-        rule = "slots count from 0"
-        self._problems.add(
-            f"slot {slot} of buffer {buffer.name!r}, which has {count}", at, rule=rule
-        )
-
-    def _region(
-        self, buffer: Buffer, region: tuple[tuple[Expr, Expr], ...], at: Location | None
-    ) -> None:
-        if len(region) != len(buffer.shape):
-            message = (
-                f"a region of {len(region)} dimensions in buffer {buffer.name!r}, "
-                f"whose shape has {len(buffer.shape)}"
-            )
-            help = "" if buffer.shape else f"give the buffer a shape, or access {buffer.name} whole"
-            self._problems.add(message, at, help=help)
-            return
-        for (low, high), extent in zip(region, buffer.shape, strict=True):
-            self._interval(buffer, low, high, extent, at)
-
-    def _interval(
-        self, buffer: Buffer, low: Expr, high: Expr, extent: int, at: Location | None
-    ) -> None:
-        first, end = self._rules.expression(low, at), self._rules.expression(high, at)
-        if first is not None and end is not None and first >= end:
-            self._problems.add(f"region {first}:{end} of buffer {buffer.name!r} is empty", at)
-        elif (first is not None and first < 0) or (end is not None and end > extent):
-            text = f"{expression_text(low)}:{expression_text(high)}"
-            message = f"region {text} of buffer {buffer.name!r} leaves its extent of {extent}"
-            self._problems.add(message, at)
 
     # Costs
 

@@ -8,6 +8,7 @@ from headway.errors import Location
 from headway.ir.blocks import Block, BlockReader
 from headway.ir.expr import Expr, Input, Leaf
 from headway.ir.lexer import END, Text, first_word, no_collection
+from headway.ir.names import shown, suggestion
 from headway.ir.program import Program
 from headway.ir.reader import Reader
 from headway.ir.text import ProgramReader, parse
@@ -160,7 +161,9 @@ class _EngineReader(BlockReader[SyncNode, Load]):
         word = self.words[self.index]
         leaf = self.names.get(word)
         if not isinstance(leaf, RegisterRef):
-            self.expected("a register of this engine")
+            known = (name for name, leaf in self.names.items() if isinstance(leaf, RegisterRef))
+            help = suggestion(word, known) or "registers are declared first in an engine"
+            self.fail(f"{shown(word)} is not a register of this engine", help=help)
         self.index += 1
         if not self.accept("["):
             return leaf

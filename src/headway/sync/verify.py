@@ -105,8 +105,10 @@ class _RegisterRules(Rules):
             self._unknown(leaf, at)
         elif isinstance(leaf.index, int) and not 0 <= leaf.index < self._sizes[leaf.name]:
             size = self._sizes[leaf.name]
-            message = f"element {leaf.index} of register {leaf.name!r}, which has {size}"
-            self.problems.add(message, at, rule="elements count from 0")
+            message = (
+                f"register {leaf.name!r} has no element {leaf.index}: it has {size}, from 0 on"
+            )
+            self.problems.add(message, at)
 
     def _unknown(self, leaf: RegisterRef, at: Location | None) -> None:
         help = suggestion(leaf.name, self._sizes) or f"declare it: registers {leaf.name}"
