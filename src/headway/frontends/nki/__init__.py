@@ -1,0 +1,1 @@
+"""NKI kernels as input, traced without any of the vendor's software."""

@@ -1,0 +1,313 @@
+"""Operations that give a new tile: arithmetic, reductions, copies, loads and stores.
+
+Each is recorded as the instruction that the public documentation names for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from headway.frontends.nki.affine import Sym
+from headway.frontends.nki.places import problem
+from headway.frontends.nki.record import Operand, recorder
+from headway.frontends.nki.registers import Register
+from headway.frontends.nki.tensor import Tensor, allocated
+from headway.frontends.nki.types import PSUM, SBUF, DType, Memory, dtype_of
+from headway.ir.program import Work
+
+# Functions that the scalar engine has tables for; the others are arithmetic of the vector engine.
+TABLE_FUNCTIONS = frozenset(
+    "exp log sqrt rsqrt sin cos tan arctan tanh sigmoid relu gelu gelu_apprx_tanh gelu_dx silu "
+    "silu_dx softplus mish square erf erf_dx".split()
+)
+ARITHMETIC = frozenset("abs negative floor ceil trunc sign logical_not invert".split())
+UNARY = TABLE_FUNCTIONS | ARITHMETIC | {"reciprocal"}
+BINARY = frozenset(
+    "add subtract multiply divide maximum minimum power mod fmod bitwise_and bitwise_or "
+    "bitwise_xor left_shift right_shift logical_and logical_or logical_xor equal not_equal "
+    "greater greater_equal less less_equal".split()
+)
+REDUCTIONS = frozenset("sum max min mean prod var all any".split())
+
+ASSIGNED = "assigned"
+ACCUMULATED = "accumulated"
+
+
+def free_size(shape: Sequence[int]) -> int:
+    """Return the elements per partition of a tile."""
+    return prod(shape[1:])
+
+
+def work(operation: str, tensors: Sequence[Tensor]) -> Work:
+    """Return the cost of an engine's operation: the largest operand decides."""
+    largest = max(tensors, key=lambda t: free_size(t.shape))
+    elements = free_size(largest.shape)
+    size = sum(t.size * t.itemsize for t in tensors)
+    return Work(operation, elements, size, largest.dtype.name)
+
+
+def emit(
+    operation: str,
+    reads: Sequence[Tensor],
+    writes: Sequence[Tensor],
+    engine: str = "",
+    flags: tuple[str, ...] = (),
+    sizes: Sequence[Tensor] = (),
+) -> None:
+    """Record an operation; `sizes` are the operands that its cost depends on, all by default."""
+    recorder().add(
+        operation,
+        [operand for tensor in reads for operand in (tensor.operand(), *tensor.also)],
+        [tensor.operand() for tensor in writes],
+        work(operation, sizes or [*reads, *writes]),
+        engine,
+        flags,
+    )
+
+
+# ---- memory to memory
+
+
+def transfer(dst: Tensor, src: Tensor, operation: str = "dma") -> None:
+    """Record a DMA transfer. Raise InvalidProgram if the two sides differ in size."""
+    if dst.size != src.size:
+        raise problem(
+            f"a transfer from shape {src.shape} to shape {dst.shape}",
+            rule="both sides of a transfer have the same number of elements",
+        )
+    moves = {(False, True): "load", (True, False): "store"}.get(
+        (src.buffer.is_on_chip, dst.buffer.is_on_chip), "copy"
+    )
+    index: list[Operand] = [*src.also, *dst.also]
+    cost = Work(operation, free_size(dst.shape), dst.size * dst.itemsize, dst.dtype.name, moves)
+    recorder().add(operation, [src.operand(), *index], [dst.operand()], cost)
+
+
+def load(src: Tensor, dtype: object = None) -> Tensor:
+    """Return a new tile with a copy of a tensor."""
+    tile = allocated(src.shape, dtype_of(dtype or src.dtype), SBUF)
+    transfer(tile, src)
+    return tile
+
+
+def load_transposed(src: Tensor, dtype: object = None) -> Tensor:
+    """Return a new tile with the transpose of a tensor."""
+    shape = src.shape if src.ndim > 1 else (*src.shape, 1)
+    tile = allocated(tuple(reversed(shape)), dtype_of(dtype or src.dtype), SBUF)
+    transfer(tile, src, "dma_transpose")
+    return tile
+
+
+def store(dst: Tensor, value: object) -> None:
+    """Write a tile, or a number everywhere."""
+    if isinstance(value, Tensor):
+        transfer(dst, value)
+        return
+    transfer(dst, filled(dst.shape, dst.dtype, SBUF))
+
+
+def on_chip(tensor: Tensor) -> Tensor:
+    """Return a tile: engines compute on SBUF and PSUM, so a tensor in HBM is loaded first."""
+    return tensor if tensor.buffer.is_on_chip else load(tensor)
+
+
+def filled(
+    shape: Sequence[int], dtype: DType, memory: Memory, flags: tuple[str, ...] = ()
+) -> Tensor:
+    """Return a new tensor that was set to a constant."""
+    tile = allocated(shape, dtype, memory)
+    if memory.is_on_chip:
+        emit("memset", [], [tile], flags=flags)
+    else:
+        store(tile, 0)
+    return tile
+
+
+def copy(src: Tensor, dtype: object = None) -> Tensor:
+    """Return a new tile with a copy of a tile."""
+    src = on_chip(src)
+    tile = allocated(src.shape, dtype_of(dtype or src.dtype), SBUF)
+    emit("tensor_copy", [src], [tile])
+    return tile
+
+
+def broadcast(src: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return a tile repeated: a view along free dimensions, a copy across partitions."""
+    check_broadcast(src.shape, tuple(shape))
+    src = on_chip(src)
+    if src.shape[0] == shape[0]:
+        return src.broadcast_to(tuple(shape))
+    tile = allocated(shape, src.dtype, SBUF)
+    emit("partition_broadcast", [src], [tile])
+    return tile
+
+
+# ---- arithmetic
+
+
+def unary(function: str, data: object, dtype: object = None) -> Tensor:
+    """Return a new tile: a function of each element."""
+    tile = on_chip(_tensor(function, data))
+    result = allocated(tile.shape, dtype_of(dtype or tile.dtype), SBUF)
+    emit(_unary_operation(function), [tile], [result])
+    return result
+
+
+def binary(function: str, left: object, right: object, dtype: object = None) -> Tensor:
+    """Return a new tile: a function of the elements of two tiles, or of a tile and a number."""
+    tiles = [on_chip(x) for x in (left, right) if isinstance(x, Tensor)]
+    if not tiles:
+        raise problem(f"{function} of two numbers", rule="one operand of nl operations is a tile")
+    for value in (left, right):
+        _check_number(function, value)
+    shape = broadcast_shape([t.shape for t in tiles])
+    result = allocated(shape, dtype_of(dtype or _promoted(tiles)), SBUF)
+    flags = ("power",) if function == "power" else ()
+    emit(_binary_operation(tiles), tiles, [result], flags=flags)
+    return result
+
+
+def accumulate(function: str, target: Tensor, value: object) -> Tensor:
+    """Record `target += value`, in place."""
+    tiles = [on_chip(value)] if isinstance(value, Tensor) else []
+    if tiles:
+        check_broadcast(tiles[0].shape, target.shape)
+    flags = (ACCUMULATED,) if tiles and function == "add" else ()
+    emit(_binary_operation([target, *tiles]), [target, *tiles], [target], flags=flags)
+    return target
+
+
+def assign(target: Tensor, value: object) -> None:
+    """Record `target[...] = value`."""
+    if isinstance(value, Tensor) and value.operand() == target.operand():
+        return  # the second half of `target[...] += value`
+    if not target.buffer.is_on_chip:
+        store(target, value)
+    elif isinstance(value, Tensor) and not value.buffer.is_on_chip:
+        transfer(target, value)
+    elif isinstance(value, Tensor):
+        check_broadcast(value.shape, target.shape)
+        emit("tensor_copy", [value], [target], flags=(ASSIGNED,))
+    else:
+        _check_number("assignment", value)
+        emit("memset", [], [target])
+
+
+def reduction(
+    function: str, data: object, axis: object = None, dtype: object = None, keepdims: bool = False
+) -> Tensor:
+    """Return a new tile, reduced along axes; along the partition it takes the gpsimd engine."""
+    tile = on_chip(_tensor(function, data))
+    axes = reduced_axes(tile, axis)
+    result = allocated(
+        reduced_shape(tile.shape, axes, keepdims), dtype_of(dtype or tile.dtype), SBUF
+    )
+    operation = "tensor_partition_reduce" if 0 in axes else "tensor_reduce"
+    emit(operation, [tile], [result], sizes=[tile])
+    return result
+
+
+def reduced_axes(tile: Tensor, axis: object) -> tuple[int, ...]:
+    """Return the axes of a reduction, from 0."""
+    listed = range(1, tile.ndim) if axis is None else axis
+    axes = tuple(listed) if isinstance(listed, Sequence) else (int(str(listed)),)
+    for number in axes:
+        if not -tile.ndim <= number < tile.ndim:
+            raise problem(f"axis {number} of a tile of shape {tile.shape}")
+    return tuple(sorted({number % tile.ndim for number in axes}))
+
+
+def reduced_shape(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> tuple[int, ...]:
+    """Return the shape after a reduction; a tile keeps at least two dimensions."""
+    if keepdims:
+        return tuple(1 if d in axes else size for d, size in enumerate(shape))
+    left = [size for d, size in enumerate(shape) if d not in axes]
+    return (*((1,) if 0 in axes else ()), *left, *(1,) * (2 - len(left) - (0 in axes)))
+
+
+def matmul(x: Tensor, y: Tensor, transpose_x: bool = False) -> Tensor:
+    """Return x @ y in PSUM; without `transpose_x` the tensor engine transposes x first."""
+    x, y = on_chip(x), on_chip(y)
+    stationary = x if transpose_x else copy(transposed(x))
+    result = allocated((stationary.shape[1], y.shape[1]), dtype_of("float32"), PSUM)
+    multiply(result, stationary, y, accumulates=False)
+    return result
+
+
+def multiply(dst: Tensor, stationary: Tensor, moving: Tensor, accumulates: bool) -> None:
+    """Record a matrix multiplication. Raise InvalidProgram if the shapes do not fit."""
+    if stationary.shape[0] != moving.shape[0]:
+        raise problem(
+            f"matmul of stationary {stationary.shape} and moving {moving.shape}",
+            rule="both have the contracted dimension on their partitions",
+        )
+    wanted = (free_size(stationary.shape), free_size(moving.shape))
+    if (dst.shape[0], free_size(dst.shape)) != wanted:
+        raise problem(f"matmul writes shape {wanted} and its destination is {dst.shape}")
+    reads = [stationary, moving, *([dst] if accumulates else [])]
+    emit("matmul", reads, [dst], sizes=[moving])
+
+
+def transposed(data: Tensor) -> Tensor:
+    """Return the transpose of a tile, made by the tensor engine in PSUM."""
+    data = on_chip(data)
+    result = allocated((free_size(data.shape), data.shape[0]), data.dtype, PSUM)
+    emit("transpose", [data], [result])
+    return result
+
+
+# ---- shapes
+
+
+def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the common shape of operands, as numpy finds it. Raise InvalidProgram."""
+    rank = max(len(shape) for shape in shapes)
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    result: list[int] = []
+    for sizes in zip(*padded, strict=True):
+        wide = {size for size in sizes if size != 1}
+        if len(wide) > 1:
+            raise problem(
+                f"operands of shapes {' and '.join(map(str, shapes))}",
+                rule="extents are equal, or 1 (broadcast)",
+            )
+        result.append(wide.pop() if wide else 1)
+    return tuple(result)
+
+
+def check_broadcast(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    """Check that a value of that shape can be written to a target. Raise InvalidProgram."""
+    if prod(shape) != prod(target) and broadcast_shape([shape, target]) != target:
+        raise problem(f"a value of shape {shape} does not fit shape {target}")
+
+
+def _tensor(function: str, data: object) -> Tensor:
+    if not isinstance(data, Tensor):
+        raise problem(f"{function} of {data!r}", rule="nl operations work on tiles")
+    return data
+
+
+def _check_number(function: str, value: object) -> None:
+    if isinstance(value, Tensor | Register | Sym | int | float):
+        return
+    if not hasattr(value, "__float__"):
+        raise problem(f"{function} of {value!r}", rule="an operand is a tile or a number")
+
+
+def _unary_operation(function: str) -> str:
+    if function in TABLE_FUNCTIONS:
+        return "activation"
+    return "reciprocal" if function == "reciprocal" else "tensor_scalar"
+
+
+def _binary_operation(tiles: Sequence[Tensor]) -> str:
+    """A number, or one value per partition, is an immediate of tensor_scalar."""
+    sizes = {free_size(tile.shape) for tile in tiles}
+    is_scalar = len(tiles) == 1 or (len(sizes) > 1 and 1 in sizes)
+    return "tensor_scalar" if is_scalar else "tensor_tensor"
+
+
+def _promoted(tiles: Sequence[Tensor]) -> DType:
+    """The wider type; a float wins over an integer."""
+    return max((t.dtype for t in tiles), key=lambda d: (not d.is_integer, d.itemsize))

@@ -1,0 +1,135 @@
+"""How long each recorded tile lives, and how many slots a tile that is allocated anew needs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from headway.frontends.nki.affine import Number, const_of, number, terms_of
+from headway.frontends.nki.record import DeviceLoop, Op, PythonLoop, Storage, TraceNode
+
+
+@dataclass(slots=True)
+class Lifetime:
+    """First and last use of a tile, as positions in the recorded trace."""
+
+    first: int
+    last: int
+
+
+class Lifetimes:
+    """The lifetimes of all memory of a trace, and the most iterations that each loop had."""
+
+    def __init__(self, body: list[TraceNode]) -> None:
+        self.of: dict[Storage, Lifetime] = {}
+        self.trips: dict[int, int] = {}
+        self._now = 0
+        self._walk(body)
+
+    def _walk(self, body: list[TraceNode]) -> None:
+        for node in body:
+            if isinstance(node, Op):
+                self._now += 1
+                for operand in node.operands:
+                    self._use(operand.storage, self._now, self._now)
+            elif isinstance(node, PythonLoop):
+                known = self.trips.get(node.site, 0)
+                self.trips[node.site] = max(known, len(node.iterations))
+                for turn in node.iterations:
+                    self._walk(turn)
+            else:
+                self._device(node)
+
+    def _device(self, loop: DeviceLoop) -> None:
+        """What a device loop uses and does not allocate lives as long as the loop runs."""
+        self._now += 1
+        begin = self._now
+        used: dict[Storage, None] = {operand.storage: None for operand in loop.reads}
+        outer, self.of = self.of, {}
+        self._walk(loop.body)
+        inner, self.of = self.of, outer
+        self._now += 1
+        for storage, life in inner.items():
+            self._use(storage, life.first, life.last)
+            if loop.site not in storage.loops:
+                used[storage] = None
+        for storage in used:
+            self._use(storage, begin, self._now)
+
+    def _use(self, storage: Storage, first: int, last: int) -> None:
+        life = self.of.setdefault(storage, Lifetime(first, last))
+        life.first, life.last = min(life.first, first), max(life.last, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """Slots of a tile that is allocated in loops: allocation k lives in slot `k % slots`.
+
+    k counts allocations: `strides` are the weights of the iterations of the loops around it. A
+    loop around one whose trip count is known only at run time has weight 0.
+    """
+
+    strides: tuple[int, ...]
+    slots: int
+
+    def count(self, index: Sequence[Number]) -> Number:
+        """Return the number of an allocation."""
+        return sum((i * stride for i, stride in zip(index, self.strides, strict=True) if stride), 0)
+
+
+def strides(
+    loops: Sequence[int], trips: dict[int, int], open_ended: Collection[int]
+) -> tuple[int, ...]:
+    """Return the weights of the iterations of nested loops, outermost first."""
+    found: list[int] = []
+    weight = 1
+    for site in reversed(loops):
+        found.append(weight)
+        is_known = site in trips and site not in open_ended
+        weight = weight * trips[site] if is_known and weight else 0
+    return tuple(reversed(found))
+
+
+def rotation(
+    tiles: Iterable[Storage], lifetimes: Lifetimes, open_ended: Collection[int], wanted: int
+) -> Rotation:
+    """Return the slots of the tiles of one place: `wanted`, or more if more live at a time."""
+    listed = list(tiles)
+    weights = strides(listed[0].loops, lifetimes.trips, open_ended)
+    plain = Rotation(weights, 1)
+    lives = sorted(
+        (lifetimes.of[t].first, lifetimes.of[t].last, const_of(plain.count(t.index)))
+        for t in listed
+    )
+    highest = max(count for _, _, count in lives) + 1
+    is_endless = any(site in open_ended or site not in lifetimes.trips for site in listed[0].loops)
+    most = wanted if is_endless else min(wanted, highest)
+    slots = max(most, _apart(lives))
+    return Rotation(weights, slots if _fits(lives, slots) else highest)
+
+
+def _apart(lives: list[tuple[int, int, int]]) -> int:
+    """Return 1 + the greatest distance of two allocations that live at the same time."""
+    firsts = [first for first, _, _ in lives]
+    newest: list[int] = []
+    for _, _, count in lives:
+        newest.append(max(count, newest[-1] if newest else count))
+    return 1 + max(newest[bisect_right(firsts, last) - 1] - count for _, last, count in lives)
+
+
+def _fits(lives: list[tuple[int, int, int]], slots: int) -> bool:
+    """Check that no two tiles in one slot live at the same time (exact for the trace)."""
+    until: dict[int, int] = {}
+    for first, last, count in lives:
+        slot = count % slots
+        if until.get(slot, -1) >= first:
+            return False
+        until[slot] = last
+    return True
+
+
+def modulo(value: Number, slots: int) -> Number:
+    """Return an equal number modulo `slots`, with small factors."""
+    kept = tuple((level, factor % slots) for level, factor in terms_of(value))
+    return number(const_of(value) % slots, kept)

@@ -1,0 +1,160 @@
+"""Load the file of a kernel, unmodified, without running the packages around it.
+
+The packages above the file are stood in for by empty modules with the right path, so that relative
+imports work and their `__init__` files, which may need a framework, do not run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from headway.errors import Diagnostic, HeadwayError, InvalidInput
+from headway.frontends.nki import placeholders, standins
+from headway.frontends.nki.loops import TracedRange
+from headway.frontends.nki.places import diagnostic, location
+
+
+def find_file(source: str) -> Path:
+    """Return the file that `source` names: a path, or a dotted module name. Raise InvalidInput."""
+    path = Path(source)
+    if source.endswith(".py") or path.exists():
+        if path.is_file():
+            return path.resolve()
+        raise InvalidInput(Diagnostic(f"there is no file {source!r}"))
+    found = _module_file(source)
+    if found is None:
+        raise InvalidInput(
+            Diagnostic(
+                f"there is no module {source!r}",
+                help="give the path of the kernel's file, or install the package it comes in",
+            )
+        )
+    return found
+
+
+def _module_file(name: str) -> Path | None:
+    """Find a module under its top package without importing anything."""
+    root, _, rest = name.partition(".")
+    try:
+        spec = find_spec(root)
+    except (ImportError, ValueError):
+        return None
+    if spec is None:
+        return None
+    if not rest:
+        return Path(spec.origin) if spec.origin else None
+    for folder in spec.submodule_search_locations or ():
+        base = Path(folder, *rest.split("."))
+        for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+            if candidate.is_file():
+                return candidate.resolve()
+    return None
+
+
+@contextmanager
+def loaded(path: Path) -> Generator[ModuleType]:
+    """Execute a file with the stand-ins in place, and forget it afterwards. Raise HeadwayError."""
+    with standins.active(), placeholders.active(), _scratch_modules(path):
+        name, parents = _package(path)
+        for parent, folder in parents:
+            hollow = ModuleType(parent)
+            hollow.__path__ = [str(folder)]
+            sys.modules[parent] = hollow
+        yield _execute(name, path)
+
+
+def _package(path: Path) -> tuple[str, list[tuple[str, Path]]]:
+    """Return the dotted name of a file, and the packages above it with their folders."""
+    folders: list[Path] = []
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        folders.insert(0, folder)
+        folder = folder.parent
+    names = [f.name for f in folders]
+    dotted = [".".join(names[: i + 1]) for i in range(len(names))]
+    return ".".join([*names, path.stem]), list(zip(dotted, folders, strict=True))
+
+
+def _execute(name: str, path: Path) -> ModuleType:
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(Diagnostic(f"{str(path)!r} is not a Python file"))
+    module = module_from_spec(spec)
+    module.__dict__["range"] = TracedRange
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except HeadwayError:
+        raise
+    except SyntaxError as error:
+        at = location(str(path), error.lineno or 1)
+        raise InvalidInput(diagnostic(f"not Python: {error.msg}", at)) from None
+    except Exception as error:
+        raise InvalidInput(raised(error, path, "the file cannot be imported")) from error
+    _trace_ranges(path)
+    return module
+
+
+def raised(error: BaseException, path: Path, fact: str) -> Diagnostic:
+    """Return the message for an exception of the kernel's own code, at its innermost line there."""
+    lines = [str(path), 1]
+    traceback = error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if Path(file).parent == path.parent:
+            lines = [file, traceback.tb_lineno]
+        traceback = traceback.tb_next
+    text = " ".join(str(error).split())
+    at = location(str(lines[0]), int(lines[1]))
+    return diagnostic(f"{fact}: {type(error).__name__}: {text}", at)
+
+
+@contextmanager
+def _scratch_modules(path: Path) -> Generator[None]:
+    """Take out of sys.modules again what lies beside the kernel: it holds stand-ins."""
+    root = _root(path)
+    hidden = {n: m for n, m in sys.modules.items() if _is_below(m, root)}
+    for name in hidden:
+        del sys.modules[name]
+    before = set(sys.modules)
+    sys.path.insert(0, str(path.parent if root == path else root.parent))
+    try:
+        yield
+    finally:
+        del sys.path[0]
+        for name in set(sys.modules) - before:
+            if _is_beside(sys.modules[name], path):
+                del sys.modules[name]
+        sys.modules.update(hidden)
+
+
+def _trace_ranges(path: Path) -> None:
+    """Give the kernel's helper modules the range that is traced."""
+    for module in list(sys.modules.values()):
+        if _is_beside(module, path):
+            module.__dict__.setdefault("range", TracedRange)
+
+
+def _is_beside(module: object, path: Path) -> bool:
+    """Whether a module lies in the kernel's package, or in its folder."""
+    file = getattr(module, "__file__", None)
+    same_folder = isinstance(file, str) and Path(file).parent == path.parent
+    return same_folder or _is_below(module, _root(path))
+
+
+def _root(path: Path) -> Path:
+    """The folder of the outermost package, or the file itself when it is in none."""
+    folders = _package(path)[1]
+    return folders[0][1] if folders else path
+
+
+def _is_below(module: object, root: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    folders = list(getattr(module, "__path__", ()))
+    places = [file] if isinstance(file, str) else [f for f in folders if isinstance(f, str)]
+    return any(Path(place).is_relative_to(root) for place in places[:1])

@@ -1,0 +1,134 @@
+"""The loops of a kernel: `range` and its kin, run by Python, and loops that the device runs."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from headway.frontends.nki.affine import Number, Sym, iteration
+from headway.frontends.nki.places import here, loop_name, problem
+from headway.frontends.nki.record import is_recording, recorder
+from headway.frontends.nki.registers import Register
+
+
+class TracedRange:
+    """`range`, whose iterations the recorder sees."""
+
+    def __init__(self, *bounds: Any, **options: Any) -> None:
+        del options  # compiler directives
+        if any(isinstance(b, Register | Sym) for b in bounds):
+            raise problem(
+                "the bound of a Python loop is known only when the kernel runs",
+                help="use nl.dynamic_range or nl.fori_loop",
+            )
+        self._range = builtins.range(*(int(bound) for bound in bounds))
+
+    def __iter__(self) -> Iterator[int]:
+        return _iterations(self._range) if is_recording() else iter(self._range)
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._range[index]
+
+    def __contains__(self, value: object) -> bool:
+        return value in self._range
+
+    def __reversed__(self) -> Iterator[int]:
+        return _iterations(self._range[::-1]) if is_recording() else reversed(self._range)
+
+    def __eq__(self, other: object) -> bool:
+        return self._range == (other._range if isinstance(other, TracedRange) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._range)
+
+
+def _iterations(values: builtins.range) -> Iterator[int]:
+    at = here()
+    trace = recorder()
+    loop = trace.open_python_loop(loop_name(at, "i"), at)
+    try:
+        for value in values:
+            trace.next_iteration(loop)
+            yield value
+    finally:
+        trace.close(loop)  # also after `break`, when the iterator dies
+
+
+def dynamic_range(*bounds: Any, **options: Any) -> Iterator[Number | Register]:
+    """Yield once: the index of a loop that the device runs."""
+    del options
+    start, stop, step = _bounds(*bounds)
+    at = here()
+    trace = recorder()
+    loop = trace.open_device_loop(
+        loop_name(at, "i"), at, _trip(start, stop, step), _loaded(start, stop)
+    )
+    try:
+        yield _index(start, step, loop.level)
+    finally:
+        trace.close(loop)
+
+
+def affine_range(*bounds: Any, **options: Any) -> Any:
+    """Loop in Python, or on the device if a bound is known only there."""
+    if any(isinstance(bound, Register) for bound in bounds):
+        return dynamic_range(*bounds)
+    return TracedRange(*bounds, **options)
+
+
+def fori_loop(lower: Any, upper: Any, body: Callable[[Any], object], step: int = 1) -> None:
+    """Record `body` once, as the body of a loop that the device runs."""
+    at = here()
+    trace = recorder()
+    loop = trace.open_device_loop(
+        _parameter(body, "i"), at, _trip(lower, upper, step), _loaded(lower, upper)
+    )
+    body(_index(lower, step, loop.level))
+    trace.close(loop)
+
+
+def while_loop(condition: Any, body: Callable[[Any], object], **options: Any) -> None:
+    """Record `body` once; it returns the condition of the next turn."""
+    del options
+    at = here()
+    trace = recorder()
+    first = condition if isinstance(condition, Register) else Register()
+    loop = trace.open_device_loop(_parameter(body, "turn"), at, None, first.reads, is_while=True)
+    after = body(first)
+    if isinstance(after, Register):
+        loop.reads = tuple(dict.fromkeys((*loop.reads, *after.reads)))
+    trace.close(loop)
+
+
+def _parameter(body: Callable[[Any], object], default: str) -> str:
+    code = getattr(body, "__code__", None)
+    return code.co_varnames[0] if code is not None and code.co_argcount else default
+
+
+def _bounds(*bounds: Any) -> tuple[Any, Any, int]:
+    if len(bounds) == 1:
+        return 0, bounds[0], 1
+    return bounds[0], bounds[1], int(bounds[2]) if len(bounds) > 2 else 1
+
+
+def _trip(start: Any, stop: Any, step: int) -> int | None:
+    if isinstance(start, int) and isinstance(stop, int):
+        return len(builtins.range(start, stop, step))
+    return None
+
+
+def _loaded(*bounds: Any) -> tuple[Any, ...]:
+    return tuple(
+        dict.fromkeys(operand for b in bounds if isinstance(b, Register) for operand in b.reads)
+    )
+
+
+def _index(start: Any, step: int, level: int) -> Number | Register:
+    """The index is affine in the iteration unless its start is known only on the device."""
+    if isinstance(start, Register):
+        return Register(start.reads)
+    return iteration(level) * step + start

@@ -1,0 +1,103 @@
+"""Placeholders for frameworks that kernel files import and kernels do not use, such as torch.
+
+A placeholder may be named, called, subclassed and used as an annotation, all of which happens when
+a file is imported. Using one as a value (in arithmetic, in a decision) is a TypeError.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+FRAMEWORKS = frozenset(
+    {
+        "jax",
+        "libneuronxla",
+        "ml_dtypes",
+        "neuronx_distributed",
+        "neuronx_distributed_inference",
+        "numpy",
+        "scipy",
+        "torch",
+        "torch_neuronx",
+        "torch_xla",
+        "transformers",
+    }
+)
+
+
+class Placeholder:
+    """Something of a framework that is not installed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Placeholder:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Placeholder(f"{self._name}.{name}")
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Return a decorated function unchanged; anything else gives another placeholder."""
+        if len(args) == 1 and not keywords and callable(args[0]):
+            return args[0]
+        return Placeholder(f"{self._name}()")
+
+    def __getitem__(self, index: object) -> Placeholder:
+        return Placeholder(f"{self._name}[]")
+
+    def __or__(self, other: object) -> Placeholder:
+        return self
+
+    __ror__ = __or__
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
+        return (object,)
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self._name} is not installed, and its value is needed")
+
+    def __repr__(self) -> str:
+        return f"<{self._name}, not installed>"
+
+
+class _Module(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Placeholder(f"{self.__name__}.{name}")
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds what nobody else has found, of the known frameworks only."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] in FRAMEWORKS:
+            return ModuleSpec(fullname, self, is_package=True)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Module(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is."""
+
+
+@contextmanager
+def active() -> Generator[None]:
+    """Let imports of frameworks that are missing succeed."""
+    finder = _Finder()
+    sys.meta_path.append(finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [n for n, module in sys.modules.items() if isinstance(module, _Module)]:
+            del sys.modules[name]

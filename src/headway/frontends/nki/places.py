@@ -1,0 +1,66 @@
+"""Where in the kernel's own source we are, and errors that say so."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+from types import FrameType
+
+from headway.errors import Diagnostic, InvalidProgram, Location
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*)(?:\[[^=]*\])?\s*[-+*]?=[^=]")
+_LOOPED = re.compile(r"\s*for\s+([A-Za-z_]\w*)\s+in\b")
+_LINES_UP = 6
+
+
+def kernel_frame() -> FrameType | None:
+    """Return the innermost frame that is not Headway's: a line of the kernel or of its helpers."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    return frame
+
+
+def here() -> Location:
+    """Return the kernel's line that is being executed."""
+    frame = kernel_frame()
+    if frame is None:
+        return Location("<kernel>", 1, 1)
+    return location(frame.f_code.co_filename, frame.f_lineno)
+
+
+def location(file: str, line: int) -> Location:
+    """Return the place where the text of a line begins."""
+    text = linecache.getline(file, line)
+    return Location(file, line, len(text) - len(text.lstrip()) + 1 if text.strip() else 1)
+
+
+def problem(
+    message: str, at: Location | None = None, rule: str = "", help: str = ""
+) -> InvalidProgram:
+    """Return an error about the kernel's line that is being executed, or about `at`."""
+    return InvalidProgram(diagnostic(message, at or here(), rule, help))
+
+
+def diagnostic(message: str, at: Location, rule: str = "", help: str = "") -> Diagnostic:
+    """Return a message with the kernel's line quoted."""
+    text = linecache.getline(at.file, at.line).rstrip("\n")
+    return Diagnostic(message, at, rule=rule, help=help, source=text or None)
+
+
+def assigned_name(at: Location, default: str) -> str:
+    """Return the variable that the statement at a line assigns; a guess that only names things."""
+    for line in range(at.line, max(0, at.line - _LINES_UP), -1):
+        match = _ASSIGNED.match(linecache.getline(at.file, line))
+        if match:
+            return match.group(1).strip("_") or default
+    return default
+
+
+def loop_name(at: Location, default: str) -> str:
+    """Return the variable of the `for` statement at a line."""
+    match = _LOOPED.match(linecache.getline(at.file, at.line))
+    return (match.group(1).strip("_") if match else "") or default

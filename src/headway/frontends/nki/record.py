@@ -1,0 +1,249 @@
+"""The recorded trace: a tree of operations and loops, and the recorder that grows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from headway.errors import Location
+from headway.frontends.nki.affine import Number, iteration
+from headway.frontends.nki.places import assigned_name, here, problem
+from headway.frontends.nki.types import DType, Memory
+from headway.ir.program import Work
+
+Box = tuple[tuple[Number, Number], ...]
+
+
+@dataclass(slots=True, eq=False)
+class Storage:
+    """Memory of one tensor. Those allocated at one place, turn after turn, share a `site`.
+
+    `index` holds the iteration of each loop around the allocation; `loops` the sites of these.
+    """
+
+    site: int
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType
+    memory: Memory
+    index: tuple[Number, ...]
+    loops: tuple[int, ...]
+    at: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What an operation touches: the box of `storage`, whose shape is read as `root`."""
+
+    storage: Storage
+    root: tuple[int, ...]
+    box: Box
+    itemsize: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What does not change from one iteration to the next, with the engine that the call names."""
+
+    operation: str
+    work: Work
+    at: Location
+    engine: str
+    flags: tuple[str, ...]
+    reads: int
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """One recorded operation; the first `kind.reads` operands are read, the others written."""
+
+    kind: Kind
+    operands: tuple[Operand, ...]
+
+    @property
+    def reads(self) -> tuple[Operand, ...]:
+        """The operands that are read."""
+        return self.operands[: self.kind.reads]
+
+    @property
+    def writes(self) -> tuple[Operand, ...]:
+        """The operands that are written."""
+        return self.operands[self.kind.reads :]
+
+
+@dataclass(slots=True, eq=False)
+class PythonLoop:
+    """A loop that Python ran: each iteration has its own body."""
+
+    site: int
+    level: int
+    name: str
+    at: Location
+    iterations: list[list[TraceNode]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class DeviceLoop:
+    """A loop that the device runs: its body was traced once.
+
+    `trip` is None for a `while`. `reads` is the memory that the bound or condition was loaded from.
+    """
+
+    site: int
+    level: int
+    name: str
+    at: Location
+    trip: int | None
+    is_while: bool
+    reads: tuple[Operand, ...]
+    body: list[TraceNode] = field(default_factory=list)
+
+
+TraceNode = Op | PythonLoop | DeviceLoop
+
+
+@dataclass(slots=True)
+class _Frame:
+    loop: PythonLoop | DeviceLoop | None
+    body: list[TraceNode]
+    iteration: Number = 0
+    seen: Counter[Hashable] = field(default_factory=Counter)
+
+
+class Recorder:
+    """Grows the trace of one kernel."""
+
+    def __init__(self, grid: int = 1) -> None:
+        self.body: list[TraceNode] = []
+        self.grid = grid
+        self._frames = [_Frame(None, self.body)]
+        self._sites: dict[Hashable, int] = {}
+        self._kinds: dict[Kind, Kind] = {}
+
+    # ---- operations and memory
+
+    def add(
+        self,
+        operation: str,
+        reads: Sequence[Operand],
+        writes: Sequence[Operand],
+        work: Work,
+        engine: str = "",
+        flags: tuple[str, ...] = (),
+    ) -> None:
+        """Record an operation at the kernel's current line."""
+        kind = Kind(operation, work, here(), engine, flags, len(reads))
+        kind = self._kinds.setdefault(kind, kind)
+        self._frames[-1].body.append(Op(kind, (*reads, *writes)))
+
+    def allocate(
+        self, shape: tuple[int, ...], dtype: DType, memory: Memory, name: str = ""
+    ) -> Storage:
+        """Return new memory that belongs to the kernel's current line and iteration."""
+        at = here()
+        frames = self._frames[1:]
+        return Storage(
+            self._site("tile", at, shape, dtype, memory),
+            name or assigned_name(at, "tile"),
+            shape,
+            dtype,
+            memory,
+            tuple(frame.iteration for frame in frames),
+            tuple(frame.loop.site for frame in frames if frame.loop),
+            at,
+        )
+
+    def _site(self, *key: Hashable) -> int:
+        """Number the n-th thing of this key in this iteration; equal in every iteration."""
+        frame = self._frames[-1]
+        ordinal = frame.seen[key]
+        frame.seen[key] += 1
+        around = frame.loop.site if frame.loop else -1
+        return self._sites.setdefault((around, *key, ordinal), len(self._sites))
+
+    # ---- loops
+
+    @property
+    def level(self) -> int:
+        """The number of loops around the current line."""
+        return len(self._frames) - 1
+
+    def open_python_loop(self, name: str, at: Location) -> PythonLoop:
+        """Begin a loop that Python runs."""
+        loop = PythonLoop(self._site("loop", at), self.level, name, at)
+        self._open(loop, [])
+        return loop
+
+    def next_iteration(self, loop: PythonLoop) -> None:
+        """Begin the next iteration of a loop; loops left open inside it by `break` end here."""
+        frame = self._unwound(loop)
+        frame.iteration = len(loop.iterations)
+        frame.body = []
+        frame.seen = Counter()
+        loop.iterations.append(frame.body)
+
+    def open_device_loop(
+        self,
+        name: str,
+        at: Location,
+        trip: int | None,
+        reads: Sequence[Operand] = (),
+        is_while: bool = False,
+    ) -> DeviceLoop:
+        """Begin a loop that the device runs."""
+        site = self._site("loop", at)
+        loop = DeviceLoop(site, self.level, name, at, trip, is_while, tuple(reads))
+        self._open(loop, loop.body)
+        self._frames[-1].iteration = iteration(loop.level)
+        return loop
+
+    def close(self, loop: PythonLoop | DeviceLoop) -> None:
+        """End a loop, and those left open inside it."""
+        if any(frame.loop is loop for frame in self._frames):
+            self._unwound(loop)
+            self._frames.pop()
+
+    def _open(self, loop: PythonLoop | DeviceLoop, body: list[TraceNode]) -> None:
+        self._frames[-1].body.append(loop)
+        self._frames.append(_Frame(loop, body))
+
+    def _unwound(self, loop: PythonLoop | DeviceLoop) -> _Frame:
+        while self._frames[-1].loop is not loop:
+            self._frames.pop()
+        return self._frames[-1]
+
+
+_active: list[Recorder] = []
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Generator[Recorder]:
+    """Let operations be recorded there."""
+    _active.append(recorder)
+    try:
+        yield recorder
+    finally:
+        _active.pop()
+
+
+def recorder() -> Recorder:
+    """Return the recorder at work. Raise HeadwayError outside a kernel."""
+    if not _active:
+        raise problem("an NKI operation outside a kernel that is being traced")
+    return _active[-1]
+
+
+def is_recording() -> bool:
+    """Tell whether a kernel is being traced."""
+    return bool(_active)
+
+
+def numbers(op: Op) -> Iterator[Number]:
+    """Yield every number of an operation that may change from one iteration to the next."""
+    for operand in op.operands:
+        yield from operand.storage.index
+        for low, high in operand.box:
+            yield low
+            yield high

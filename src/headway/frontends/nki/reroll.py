@@ -1,0 +1,221 @@
+"""Turn the iterations that Python ran back into loops.
+
+In     the recorded trace: operations, Python loops with one body per iteration, device loops
+Out    the same with `Rolled` loops, whose numbers are affine functions of the iterations
+Exact  two iterations become one body only if they are equal but for numbers, and these grow by the
+       same amount from each iteration to the next; `expand.proved` compares the result with the
+       trace, number by number
+Cost   linear in the trace, times `LONGEST_PERIOD` for loops that do not roll at once
+
+A loop may begin or end with up to `MOST_PEELED` iterations of another form, and its body may span
+up to `LONGEST_PERIOD` iterations (hand-written double buffering); what is left over at the end of
+the last period is peeled too. A loop that does not fit stays unrolled; a loop of one iteration is
+no loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+
+from headway.errors import Location
+from headway.frontends.nki.affine import Number, Terms, const_of, number, terms_of
+from headway.frontends.nki.record import DeviceLoop, Kind, Op, Operand, PythonLoop, TraceNode
+from headway.frontends.nki.record import numbers as numbers_of
+
+MOST_PEELED = 2
+LONGEST_PERIOD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RolledOp:
+    """An operation; `numbers` replace, in order, those of the operands of `origin`."""
+
+    origin: Op
+    numbers: tuple[Number, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """What does not change."""
+        return self.origin.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """A loop: what Python ran, found again, or a loop of the device.
+
+    `trip` is None when it is known only at run time. `is_whole` tells that the loop is all of the
+    kernel's loop: nothing was peeled and an iteration is an iteration.
+    """
+
+    name: str
+    site: int
+    level: int
+    trip: Number | None
+    body: tuple[RolledNode, ...]
+    at: Location
+    is_whole: bool
+    device: DeviceLoop | None = None
+
+
+RolledNode = RolledOp | Rolled
+
+
+@dataclass(slots=True)
+class _Form:
+    """A body with its shape, numbered so that equal shapes have equal numbers, and its numbers."""
+
+    nodes: tuple[RolledNode, ...]
+    shape: int
+    consts: list[int]
+
+
+class Reroller:
+    """Rolls one trace."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[Hashable, int] = {}
+        self._roots: dict[Hashable, int] = {}
+
+    def roll(self, body: list[TraceNode]) -> tuple[RolledNode, ...]:
+        """Return the body with its loops rolled."""
+        return self._body(body).nodes
+
+    # ---- forms
+
+    def _body(self, body: list[TraceNode]) -> _Form:
+        nodes: list[RolledNode] = []
+        for node in body:
+            if isinstance(node, Op):
+                nodes.append(RolledOp(node, tuple(numbers_of(node))))
+            elif isinstance(node, DeviceLoop):
+                nodes.append(_device(node, self.roll(node.body)))
+            else:
+                nodes += self._loop(node)
+        return self._form(tuple(nodes))
+
+    def _form(self, nodes: tuple[RolledNode, ...]) -> _Form:
+        consts: list[int] = []
+        shapes = tuple(self._shape(node, consts) for node in nodes)
+        return _Form(nodes, self._number(shapes), consts)
+
+    def _shape(self, node: RolledNode, consts: list[int]) -> int:
+        """Number the shape of a node; append its numbers to `consts`."""
+        if isinstance(node, RolledOp):
+            consts += map(const_of, node.numbers)
+            terms = tuple(map(terms_of, node.numbers))
+            storages = tuple(map(self._operand, node.origin.operands))
+            return self._number((node.kind, storages, terms))
+        inner = tuple(self._shape(child, consts) for child in node.body)
+        reads = node.device.reads if node.device else ()
+        head = (node.site, node.level, node.device is None, tuple(map(self._operand, reads)))
+        if node.trip is None:
+            return self._number((head, inner))
+        consts.append(const_of(node.trip))
+        return self._number((head, terms_of(node.trip), inner))
+
+    def _operand(self, operand: Operand) -> tuple[int, tuple[int, ...]]:
+        return operand.storage.site, operand.root
+
+    def _number(self, key: Hashable) -> int:
+        return self._shapes.setdefault(key, len(self._shapes))
+
+    # ---- loops
+
+    def _loop(self, loop: PythonLoop) -> list[RolledNode]:
+        turns = [form for turn in loop.iterations if (form := self._body(turn)).nodes]
+        found = _plan(turns)
+        if found is None:
+            return [node for turn in turns for node in turn.nodes]
+        first, last, period = found
+        out = [node for turn in turns[:first] for node in turn.nodes]
+        steps = _steps(turns, first, period)
+        merged = [
+            node
+            for r in range(period)
+            for node in _affine(turns[first + r].nodes, iter(steps[r]), loop.level)
+        ]
+        trip = (last - first) // period
+        is_whole = trip == len(loop.iterations)
+        out.append(Rolled(loop.name, loop.site, loop.level, trip, tuple(merged), loop.at, is_whole))
+        return out + [node for turn in turns[last:] for node in turn.nodes]
+
+
+def _device(loop: DeviceLoop, body: tuple[RolledNode, ...]) -> Rolled:
+    return Rolled(loop.name, loop.site, loop.level, loop.trip, body, loop.at, True, loop)
+
+
+# ---- finding the pattern
+
+
+def _plan(turns: list[_Form]) -> tuple[int, int, int] | None:
+    """Return (first, last, period): the turns [first, last) repeat with that period."""
+    for period in range(1, min(LONGEST_PERIOD, len(turns) // 2) + 1):
+        breaks = _breaks(turns, period)
+        for peeled in range(2 * MOST_PEELED + 1):
+            for first in range(min(peeled, MOST_PEELED) + 1):
+                if peeled - first > MOST_PEELED:
+                    continue
+                last = _last(len(turns), first, peeled - first, period)
+                if last and not any(first <= b < last - 2 * period for b in breaks):
+                    if _is_alike(turns, first, last, period):
+                        return first, last, period
+    return None
+
+
+def _last(count: int, first: int, after: int, period: int) -> int | None:
+    """Return the end of whole periods, or None if there are too few of them."""
+    trip = (count - after - first) // period
+    least = 2 if not first and not after and period == 1 else 3 if period == 1 else 2
+    return first + trip * period if trip >= least else None
+
+
+def _breaks(turns: list[_Form], period: int) -> list[int]:
+    """Return every i at which turns i, i + period and i + 2 * period are in no affine row."""
+    steps = [_step(turns[i], turns[i + period]) for i in range(len(turns) - period)]
+    return [
+        i for i in range(len(steps) - period) if steps[i] is None or steps[i] != steps[i + period]
+    ]
+
+
+def _is_alike(turns: list[_Form], first: int, last: int, period: int) -> bool:
+    """Check the first step of each residue; `_breaks` has compared it with the later ones."""
+    return all(turns[i].shape == turns[i + period].shape for i in range(first, last - period))
+
+
+def _step(left: _Form, right: _Form) -> list[int] | None:
+    """Return how the numbers change from one turn to the next, None if the shape changes."""
+    if left.shape != right.shape:
+        return None
+    return [b - a for a, b in zip(left.consts, right.consts, strict=True)]
+
+
+def _steps(turns: list[_Form], first: int, period: int) -> list[list[int]]:
+    found = [_step(turns[first + r], turns[first + r + period]) for r in range(period)]
+    return [step for step in found if step is not None]
+
+
+# ---- building the body
+
+
+def _affine(
+    nodes: tuple[RolledNode, ...], steps: Iterator[int], level: int
+) -> Iterator[RolledNode]:
+    """Yield the nodes of the first turn with their numbers growing by `steps` per iteration."""
+    for node in nodes:
+        if isinstance(node, RolledOp):
+            yield RolledOp(
+                node.origin, tuple(_growing(n, next(steps), level) for n in node.numbers)
+            )
+        else:
+            body = tuple(_affine(node.body, steps, level))
+            trip = node.trip
+            grown = None if trip is None else _growing(trip, next(steps), level)
+            yield replace(node, trip=grown, body=body)
+
+
+def _growing(value: Number, step: int, level: int) -> Number:
+    if not step:
+        return value
+    terms: Terms = tuple(sorted((*terms_of(value), (level, step))))
+    return number(const_of(value), terms)

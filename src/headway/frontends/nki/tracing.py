@@ -1,0 +1,172 @@
+"""From a kernel's file to a program: load, run, tidy, re-roll, prove, convert."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from headway.errors import Diagnostic, HeadwayError, InvalidInput, InvalidProgram, Location
+from headway.frontends.nki import standins
+from headway.frontends.nki.arguments import ArgSpec
+from headway.frontends.nki.convert import convert
+from headway.frontends.nki.expand import proved
+from headway.frontends.nki.loading import find_file, loaded, raised
+from headway.frontends.nki.memory import DEFAULT_BUFFERS
+from headway.frontends.nki.places import location
+from headway.frontends.nki.record import Recorder, TraceNode, recording
+from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode
+from headway.frontends.nki.standins import Kernel
+from headway.frontends.nki.tidy import operations, tidy
+from headway.ir.program import Program
+from headway.ir.walk import deep_nests
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A traced kernel: what was recorded, and the same with its loops rolled."""
+
+    name: str
+    recorded: list[TraceNode]
+    rolled: tuple[RolledNode, ...]
+    at: Location
+
+    @property
+    def recorded_operations(self) -> int:
+        """The number of operations that the kernel executed."""
+        return sum(1 for _ in operations(self.recorded))
+
+    @property
+    def rolled_operations(self) -> int:
+        """The number of operations that are left with loops rolled."""
+        return _count(self.rolled)
+
+    def program(
+        self, dynamic_bounds: Mapping[str, str] | None = None, buffers: int = DEFAULT_BUFFERS
+    ) -> Program:
+        """Return the sequential program. Raise InvalidInput on a bound that no loop can have."""
+        if buffers < 1:
+            raise InvalidInput(f"{buffers} buffers: a tile needs at least 1")
+        with deep_nests():
+            return convert(
+                self.name, self.recorded, self.rolled, dynamic_bounds or {}, buffers, self.at
+            )
+
+
+def _count(nodes: tuple[RolledNode, ...]) -> int:
+    return sum(_count(node.body) if isinstance(node, Rolled) else 1 for node in nodes)
+
+
+def trace(
+    source: str | Path | Callable[..., Any],
+    kernel: str | None = None,
+    args: Mapping[str, ArgSpec] | None = None,
+    *,
+    dynamic_bounds: Mapping[str, str] | None = None,
+    buffers: int = DEFAULT_BUFFERS,
+) -> Program:
+    """Return the sequential program of a kernel.
+
+    `source` is a file, a dotted module name or a function; `kernel` its name in the file.
+    `dynamic_bounds` maps loops (`k`, or `k@LINE`) to the input that says how often they run;
+    `buffers` is how many slots a tile has that is allocated in a loop.
+    Raise HeadwayError, with the kernel's file and line, on anything that cannot be traced.
+    """
+    return record(source, kernel, args).program(dynamic_bounds, buffers)
+
+
+def record(
+    source: str | Path | Callable[..., Any],
+    kernel: str | None = None,
+    args: Mapping[str, ArgSpec] | None = None,
+) -> Trace:
+    """Trace a kernel and roll its loops; `Trace.program` makes the program. Raise HeadwayError."""
+    if not isinstance(source, str | Path):
+        file = inspect.getsourcefile(source) or "<kernel>"
+        with standins.active():
+            return _record(source, Path(file), getattr(source, "__name__", "kernel"), args or {})
+    path = find_file(str(source))
+    with loaded(path) as module:
+        function = _kernel(module, kernel, path)
+        return _record(function, path, kernel or function.__name__, args or {})
+
+
+def kernels(source: str | Path) -> tuple[str, ...]:
+    """Return the names of the kernels of a file: its functions decorated with `jit`."""
+    with loaded(find_file(str(source))) as module:
+        return _marked(module)
+
+
+def _marked(module: ModuleType) -> tuple[str, ...]:
+    return tuple(name for name, value in vars(module).items() if isinstance(value, Kernel))
+
+
+def _kernel(module: ModuleType, name: str | None, path: Path) -> Any:
+    found = _marked(module)
+    if name is None and len(found) == 1:
+        return getattr(module, found[0])
+    value = vars(module).get(name or "")
+    if value is not None and callable(value):
+        return value
+    listed = ", ".join(dict.fromkeys(found)) or "none"
+    missing = "which kernel?" if name is None else f"there is no kernel {name!r} in {path}"
+    raise InvalidInput(Diagnostic(missing, help=f"kernels in this file: {listed}"))
+
+
+def _record(function: Any, path: Path, name: str, specs: Mapping[str, ArgSpec]) -> Trace:
+    at = _definition(function, path)
+    arguments = _arguments(function, name, specs, at)
+    with deep_nests(), recording(Recorder()) as recorder:
+        with _own_errors(path, name):
+            function(**arguments)
+        recorded = tidy(recorder.body)
+        rolled = proved(Reroller().roll(recorded), recorded)
+    return Trace(name, recorded, rolled, at)
+
+
+def _definition(function: Any, path: Path) -> Location:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return location(str(path), code.co_firstlineno if code else 1)
+
+
+def _arguments(
+    function: Any, name: str, specs: Mapping[str, ArgSpec], at: Location
+) -> dict[str, object]:
+    """Bind the arguments. Raise InvalidInput if one is missing or unknown."""
+    parameters = inspect.signature(inspect.unwrap(function)).parameters
+    needed = [
+        n
+        for n, p in parameters.items()
+        if p.default is p.empty and p.kind < p.VAR_KEYWORD and p.kind is not p.VAR_POSITIONAL
+    ]
+    for given in specs:
+        if given not in parameters:
+            known = ", ".join(parameters)
+            raise InvalidInput(
+                Diagnostic(f"{name} has no argument {given!r}", at, help=f"arguments: {known}")
+            )
+    missing = [n for n in needed if n not in specs]
+    if missing:
+        raise InvalidInput(
+            Diagnostic(
+                f"{name} needs the arguments {', '.join(missing)}",
+                at,
+                help=" ".join(f"--arg {n}=float32[128,512]" for n in missing),
+            )
+        )
+    return {n: spec.argument(n, number) for number, (n, spec) in enumerate(specs.items())}
+
+
+@contextmanager
+def _own_errors(path: Path, name: str) -> Generator[None]:
+    """Turn an exception of the kernel's own code into an error with its line."""
+    try:
+        yield
+    except HeadwayError:
+        raise
+    except Exception as error:
+        raise InvalidProgram(raised(error, path, f"{name} cannot be traced")) from error

@@ -1,0 +1,91 @@
+"""Data types, memories and other constants that kernels name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from headway.errors import Diagnostic, InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type and its size in bytes."""
+
+    name: str
+    itemsize: int
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether arithmetic on it is exact whole-number arithmetic."""
+        return self.name.startswith(("int", "uint"))
+
+    @property
+    def dtype(self) -> Any:
+        """The numpy type: numpy looks for this attribute, as in `np.dtype(nl.float32)`."""
+        import numpy as np
+
+        if self.name in ("bfloat16", "float8_e4m3", "float8_e5m2"):
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, self.name))
+        return np.dtype({"bool_": "bool", "tfloat32": "float32"}.get(self.name, self.name))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_SIZES = {
+    1: "bool_ int8 uint8 float8_e4m3 float8_e5m2 float8_e4m3fn",
+    2: "int16 uint16 float16 bfloat16",
+    4: "int32 uint32 float32 tfloat32",
+    8: "int64 uint64 float64",
+}
+DTYPES = {name: DType(name, size) for size, names in _SIZES.items() for name in names.split()}
+_ALIASES = {"bool": "bool_", "fp32": "float32"}
+
+
+def dtype_of(value: object) -> DType:
+    """Return the type that a name, a numpy type or one of ours stands for. Raise InvalidInput."""
+    if isinstance(value, DType):
+        return value
+    name = value if isinstance(value, str) else getattr(value, "name", None)
+    name = name or getattr(value, "__name__", str(value))
+    name = _ALIASES.get(name, name)
+    if name not in DTYPES:
+        known = ", ".join(DTYPES)
+        raise InvalidInput(Diagnostic(f"unknown data type {name!r}", help=f"known: {known}"))
+    return DTYPES[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory that tensors live in."""
+
+    name: str
+
+    @property
+    def is_on_chip(self) -> bool:
+        """Whether its first dimension is the partition."""
+        return self.name in ("sbuf", "psum")
+
+
+SBUF, PSUM, HBM = Memory("sbuf"), Memory("psum"), Memory("hbm")
+MEMORIES = {
+    "sbuf": SBUF,
+    "psum": PSUM,
+    "hbm": HBM,
+    "shared_hbm": HBM,
+    "private_hbm": HBM,
+}
+PARTITIONS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A constant of an API that only its name matters of, as `engine.vector`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
