@@ -21,12 +21,12 @@ class Sym:
     const: int
     terms: Terms
 
-    def __add__(self, other: Number) -> Number:
+    def __add__(self, other: object) -> Number:
         return _combined(self, other, 1) if isinstance(other, int | Sym) else NotImplemented
 
     __radd__ = __add__
 
-    def __sub__(self, other: Number) -> Number:
+    def __sub__(self, other: object) -> Number:
         return _combined(self, other, -1) if isinstance(other, int | Sym) else NotImplemented
 
     def __rsub__(self, other: int) -> Number:
@@ -35,7 +35,7 @@ class Sym:
     def __neg__(self) -> Sym:
         return Sym(-self.const, tuple((level, -factor) for level, factor in self.terms))
 
-    def __mul__(self, factor: int) -> Number:
+    def __mul__(self, factor: object) -> Number:
         if not isinstance(factor, int):
             return NotImplemented
         return number(self.const * factor, tuple((v, f * factor) for v, f in self.terms))
@@ -94,7 +94,8 @@ def substituted(value: Number, values: Mapping[int, int]) -> Number:
     """Put numbers in the place of the levels in `values`; other levels stay."""
     if isinstance(value, int):
         return value
-    const, rest = value.const, []
+    const = value.const
+    rest: list[tuple[int, int]] = []
     for level, factor in value.terms:
         if level in values:
             const += factor * values[level]

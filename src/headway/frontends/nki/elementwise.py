@@ -12,7 +12,7 @@ from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Operand, recorder
 from headway.frontends.nki.registers import Register
-from headway.frontends.nki.tensor import Tensor, allocated
+from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import PSUM, SBUF, DType, Memory, dtype_of
 from headway.ir.program import Work
 
@@ -210,8 +210,7 @@ def reduction(
 
 def reduced_axes(tile: Tensor, axis: object) -> tuple[int, ...]:
     """Return the axes of a reduction, from 0."""
-    listed = range(1, tile.ndim) if axis is None else axis
-    axes = tuple(listed) if isinstance(listed, Sequence) else (int(str(listed)),)
+    axes = tuple(range(1, tile.ndim)) if axis is None else tuple(map(int, sequence(axis)))
     for number in axes:
         if not -tile.ndim <= number < tile.ndim:
             raise problem(f"axis {number} of a tile of shape {tile.shape}")

@@ -13,7 +13,7 @@ from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
-from headway.frontends.nki.tensor import Tensor, allocated
+from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import DTYPES, HBM, MEMORIES, SBUF, Memory, Token, dtype_of
 
 PSUM_ZEROS = "psum-zeros"
@@ -125,6 +125,13 @@ def full(
     return ew.filled(shape, dtype_of(dtype), memory_of(buffer))
 
 
+def ones(
+    shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
+) -> Tensor:
+    """Return a new tensor full of ones."""
+    return full(shape, 1, dtype, buffer, **options)
+
+
 def zeros_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
     """Return zeros in the shape of another tensor."""
     del options
@@ -154,6 +161,40 @@ def where(condition: Tensor, x: object, y: object, dtype: object = None) -> Tens
     return result
 
 
+def expand_dims(data: Tensor, axis: int) -> Tensor:
+    """Return a view with one more dimension."""
+    return data.expand_dims(axis)
+
+
+def sizeinbytes(dtype: object) -> int:
+    """Return the size of an element."""
+    return dtype_of(dtype).itemsize
+
+
+# ---- the launch: one program
+
+
+def program_id(axis: int = 0) -> int:
+    """Return the number of this program."""
+    del axis
+    return 0
+
+
+def num_programs(axes: int = 0) -> int:
+    """Return how many programs there are."""
+    del axes
+    return recorder().grid
+
+
+def program_ndim() -> int:
+    """Return the dimensions of the launch grid."""
+    return int(recorder().grid > 1)
+
+
+def device_print(*args: Any, **keywords: Any) -> None:
+    """Print nothing: there are no values yet."""
+
+
 # ---- indices
 
 
@@ -178,8 +219,7 @@ class _Grid:
     def __getitem__(self, parts: Any) -> Any:
         import numpy as np
 
-        listed = parts if isinstance(parts, tuple) else (parts,)
-        return _Axes(np.asarray(axis) for axis in np.ogrid[listed])
+        return _Axes(np.asarray(axis) for axis in np.ogrid[sequence(parts)])
 
 
 class _Axes(tuple[Any, ...]):
@@ -202,7 +242,7 @@ def names(is_old: bool) -> dict[str, Any]:
         "fori_loop": loops.fori_loop,
         "while_loop": loops.while_loop,
         "zeros": constant(is_old),
-        "ones": lambda shape, dtype="float32", **more: full(shape, 1, dtype, **more),
+        "ones": ones,
         "load": _masked(ew.load),
         "store": _masked(ew.store),
         "copy": Function("copy", ew.copy),
@@ -210,17 +250,17 @@ def names(is_old: bool) -> dict[str, Any]:
         "transpose": _masked(ew.transposed),
         "matmul": Function("matmul", ew.matmul),
         "broadcast_to": ew.broadcast,
-        "expand_dims": lambda data, axis: data.expand_dims(axis),
+        "expand_dims": expand_dims,
         "mgrid": _Grid(),
         "par_dim": int,
         "tile_size": TILE_SIZE,
-        "program_id": lambda axis=0: 0,
-        "num_programs": lambda axes=0: recorder().grid,
-        "program_ndim": lambda: int(recorder().grid > 1),
-        "device_print": lambda *args, **keywords: None,
+        "program_id": program_id,
+        "num_programs": num_programs,
+        "program_ndim": program_ndim,
+        "device_print": device_print,
         "tensor": Tensor,
         "NkiTensor": Tensor,
-        "constants": SimpleNamespace(sizeinbytes=lambda dtype: dtype_of(dtype).itemsize),
+        "constants": SimpleNamespace(sizeinbytes=sizeinbytes),
     }
     return table
 

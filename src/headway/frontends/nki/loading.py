@@ -7,7 +7,7 @@ imports work and their `__init__` files, which may need a framework, do not run.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -155,6 +155,6 @@ def _root(path: Path) -> Path:
 
 def _is_below(module: object, root: Path) -> bool:
     file = getattr(module, "__file__", None)
-    folders = list(getattr(module, "__path__", ()))
-    places = [file] if isinstance(file, str) else [f for f in folders if isinstance(f, str)]
-    return any(Path(place).is_relative_to(root) for place in places[:1])
+    folders: Iterable[str] = getattr(module, "__path__", ())
+    place = file if isinstance(file, str) else next(iter(folders), None)
+    return place is not None and Path(place).is_relative_to(root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from headway.frontends.nki.affine import Number, Sym, iteration
 from headway.frontends.nki.places import here, loop_name, problem
@@ -31,7 +31,7 @@ class TracedRange:
         return len(self._range)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._range[index]
+        return cast(Any, self._range)[index]
 
     def __contains__(self, value: object) -> bool:
         return value in self._range

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import re
-import sys
 from types import FrameType
 
 from headway.errors import Diagnostic, InvalidProgram, Location
@@ -18,7 +18,7 @@ _LINES_UP = 6
 
 def kernel_frame() -> FrameType | None:
     """Return the innermost frame that is not Headway's: a line of the kernel or of its helpers."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
     return frame

@@ -33,7 +33,7 @@ class StandIn(ModuleType):
 
     def __init__(self, name: str, names: dict[str, Any]) -> None:
         super().__init__(name)
-        self.__path__: list[str] = []  # a package without files: its parts are in sys.modules too
+        self.__path__ = []  # a package without files: its parts are in sys.modules too
         self.__dict__.update(names)
 
     def __getattr__(self, name: str) -> Any:
@@ -97,7 +97,7 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
         "dma_transpose": isa.dma_transpose,
         "register_alloc": _register_alloc,
         "register_load": _register_load,
-        "register_move": lambda dst, imm=0, **more: None,
+        "register_move": _register_move,
         "VirtualRegister": Register,
         "nc_version": NcVersion,
         "get_nc_version": lambda: NcVersion.gen3,
@@ -117,6 +117,11 @@ def _register_alloc(value: Any = None) -> Register:
     return Register(value=value)
 
 
+def _register_move(dst: Register, imm: int = 0) -> Register:
+    dst.value = imm
+    return dst
+
+
 def _register_load(dst: Register, src: Tensor) -> Register:
     dst.load((src.operand(), *src.also))
     return dst
@@ -132,7 +137,7 @@ def _package(root: str, is_old: bool) -> dict[str, ModuleType]:
     }
     modules = {f"{root}.{part}": StandIn(f"{root}.{part}", table) for part, table in parts.items()}
     short = {part: modules[f"{root}.{part}"] for part in parts}
-    simulate = {"simulate_kernel" if is_old else "simulate": lambda kernel: kernel}
+    simulate = {"simulate_kernel" if is_old else "simulate": jit}
     top = StandIn(root, {**dict.fromkeys(jits, jit), **short, **simulate})
     return {root: top, **modules}
 

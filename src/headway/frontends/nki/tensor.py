@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, cast
 
-from headway.frontends.nki.affine import Number, Sym
+from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Box, Operand, Storage, recorder
 from headway.frontends.nki.registers import Register
@@ -126,18 +126,20 @@ class Tensor:
     # ---- views
 
     def __getitem__(self, index: Index) -> Tensor:
+        from headway.frontends.nki.indexing import indexed
+
         return indexed(self, index)
 
     def reshape(self, shape: Any, *more: int) -> Tensor:
         """Return the same elements in another shape."""
-        wanted = _wanted(self, tuple(shape) if isinstance(shape, Sequence) else (shape, *more))
+        wanted = _wanted(self, _shape(shape, more))
         if self.is_whole and not (self.buffer.is_on_chip and wanted[0] != self.shape[0]):
             return whole(self.storage, wanted, self.dtype)
         return self._frozen(wanted)
 
     def broadcast_to(self, shape: Any, *more: int) -> Tensor:
         """Return the same elements, repeated."""
-        return self._frozen(tuple(shape) if isinstance(shape, Sequence) else (shape, *more))
+        return self._frozen(_shape(shape, more))
 
     def expand_dims(self, axis: int) -> Tensor:
         """Return a view with one more dimension, of size 1."""
@@ -169,9 +171,7 @@ class Tensor:
     ) -> Tensor:
         """Return an access pattern of the whole memory; its box is the whole memory."""
         del offset, indirect_dim
-        also = tuple(
-            operand for tile in (scalar_offset, vector_offset) for operand in _index_operands(tile)
-        )
+        also = (*index_operands(scalar_offset), *index_operands(vector_offset))
         base = whole(self.storage, self.storage.shape, self.dtype)
         view = base._frozen(tuple(int(count) for _, count in pattern))
         return replace(view, dtype=dtype_of(dtype or self.dtype), also=(*self.also, *also))
@@ -225,6 +225,16 @@ def _extent(size: Any) -> int:
     return int(size)
 
 
+def _shape(shape: Any, more: tuple[int, ...]) -> tuple[int, ...]:
+    """Shapes are given as one sequence or as separate arguments."""
+    return (*sequence(shape), *more)
+
+
+def sequence(value: Any) -> tuple[Any, ...]:
+    """Return a tuple or list as a tuple, anything else as the only element of one."""
+    return tuple(cast(list[Any], value)) if isinstance(value, list | tuple) else (value,)
+
+
 def _wanted(tensor: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
     known = prod(size for size in shape if size != -1)
     filled = tuple(tensor.size // max(1, known) if size == -1 else int(size) for size in shape)
@@ -233,146 +243,8 @@ def _wanted(tensor: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
     return filled
 
 
-def _index_operands(index: object) -> tuple[Operand, ...]:
+def index_operands(index: object) -> tuple[Operand, ...]:
+    """Return the memory that an index known only at run time is read from."""
     if isinstance(index, Tensor):
         return (index.operand(), *index.also)
     return index.reads if isinstance(index, Register) else ()
-
-
-# ---- indexing
-
-
-def indexed(tensor: Tensor, index: Index) -> Tensor:
-    """Return `tensor[index]`. Raise InvalidProgram on an index that leaves the tensor."""
-    parts = _complete(tensor, tuple(index) if isinstance(index, tuple) else (index,))
-    if any(_is_array(part) for part in parts):
-        return _gathered(tensor, parts)
-    box, axes, also = list(tensor.box), [], list(tensor.also)
-    dims = iter(tensor.axes)
-    for part in parts:
-        if part is None:
-            axes.append(Axis(1))
-            continue
-        axis = next(dims)
-        if isinstance(part, Tensor | Register) or _is_run_time(part):
-            also += _run_time_operands(part)
-            kept = _run_time_axis(axis, part)
-        else:
-            kept = _narrowed(tensor, axis, part, box)
-        keeps_partition = tensor.buffer.is_on_chip and not axes
-        axes += [kept] if kept.size >= 0 else [Axis(1)] if keeps_partition else []
-    if tensor.buffer.is_on_chip and len(axes) < 2:
-        axes.append(Axis(1))
-    return replace(tensor, box=tuple(box), axes=tuple(axes), also=tuple(also))
-
-
-_DROPPED = Axis(-1)
-
-
-def _complete(tensor: Tensor, parts: tuple[Index, ...]) -> tuple[Index, ...]:
-    """Return one part for each dimension, with `...` filled in."""
-    used = sum(part is not None and part is not Ellipsis for part in parts)
-    if used > tensor.ndim:
-        raise problem(f"{used} indices for a tensor of shape {tensor.shape}")
-    rest = (slice(None),) * (tensor.ndim - used)
-    for at, part in enumerate(parts):
-        if part is Ellipsis:
-            return (*parts[:at], *rest, *parts[at + 1 :])
-    return (*parts, *rest)
-
-
-def _narrowed(tensor: Tensor, axis: Axis, part: Index, box: list[tuple[Number, Number]]) -> Axis:
-    """Narrow the box to one index or slice of a dimension; return the dimension that is left."""
-    if isinstance(part, slice):
-        start, count, step = _slice(tensor, axis, part)
-    else:
-        start, count, step = _inside(tensor, axis, part), 1, 1
-    if axis.root is not None:
-        first = box[axis.root][0] + start * axis.step
-        box[axis.root] = (first, first + (max(count, 1) - 1) * axis.step * step + 1)
-    if not isinstance(part, slice):
-        return _DROPPED
-    return Axis(count, axis.root, axis.step * step)
-
-
-def _slice(tensor: Tensor, axis: Axis, part: slice) -> tuple[Number, int, int]:
-    step = 1 if part.step is None else int(part.step)
-    if isinstance(part.start, Sym) or isinstance(part.stop, Sym):
-        start: Number = 0 if part.start is None else part.start
-        stop: Number = axis.size if part.stop is None else part.stop
-        length = stop - start
-        if isinstance(length, Sym):
-            raise problem("the length of a slice depends on a run-time value")
-        return start, max(0, -(-length // step)), step
-    if part.stop is not None and int(part.stop) > axis.size:
-        raise problem(
-            f"slice {_shown(part)} leaves a dimension of {axis.size} in shape {tensor.shape}",
-            rule="a slice stays inside its tensor",
-        )
-    start, stop, step = part.indices(axis.size)
-    return start, max(0, -(-(stop - start) // step)), step
-
-
-def _inside(tensor: Tensor, axis: Axis, part: Any) -> Number:
-    if isinstance(part, Sym):
-        return part
-    index = int(part) + axis.size if int(part) < 0 else int(part)
-    if not 0 <= index < axis.size:
-        raise problem(
-            f"index {int(part)} leaves a dimension of {axis.size} in shape {tensor.shape}"
-        )
-    return index
-
-
-def _shown(part: slice) -> str:
-    return f"{'' if part.start is None else part.start}:{part.stop}"
-
-
-def _is_run_time(part: Index) -> bool:
-    return isinstance(part, slice) and isinstance(part.start, Register | Tensor)
-
-
-def _run_time_operands(part: Index) -> tuple[Operand, ...]:
-    return _index_operands(part.start if isinstance(part, slice) else part)
-
-
-def _run_time_axis(axis: Axis, part: Index) -> Axis:
-    """Return the dimension that an index of unknown value leaves; the box stays as it is."""
-    if not isinstance(part, slice):
-        return _DROPPED if isinstance(part, Register) else Axis(part.size)
-    return Axis(int(part.stop) if isinstance(part.stop, int) else axis.size)
-
-
-# ---- index arrays: nl.arange, nl.mgrid
-
-
-def _is_array(part: Index) -> bool:
-    return hasattr(part, "__array__") and hasattr(part, "ndim")
-
-
-def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
-    """Index with arrays: the box is the smallest one around all the elements that they name."""
-    import numpy as np
-
-    box = list(tensor.box)
-    shapes: list[tuple[int, ...]] = []
-    also = list(tensor.also)
-    for axis, part in zip(tensor.axes, (p for p in parts if p is not None), strict=True):
-        if _is_array(part):
-            shapes.append(tuple(part.shape))
-            low, high = max(0, int(part.min())), min(axis.size, int(part.max()) + 1)
-            narrowed: Index = slice(low, max(low, high))
-        elif isinstance(part, Tensor | Register):
-            also += _index_operands(part)
-            shapes += [part.shape] if isinstance(part, Tensor) else []
-            continue
-        else:
-            narrowed = part
-            if isinstance(part, slice):
-                shapes.append((len(range(*part.indices(axis.size))),))
-        _narrowed(tensor, axis, narrowed, box)
-    shape = np.broadcast_shapes(*shapes)
-    if tensor.buffer.is_on_chip and len(shape) < 2:
-        shape = (*shape, *(1,) * (2 - len(shape)))
-    axes = tuple(Axis(int(size)) for size in shape)
-    return replace(tensor, box=tuple(box), axes=axes, also=tuple(also))
