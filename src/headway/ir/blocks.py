@@ -17,6 +17,9 @@ N = TypeVar("N")
 C = TypeVar("C")
 """What loads a trip count or condition from memory."""
 
+MAX_NEST = 5_000
+"""Most bodies inside each other: far beyond any program, and safe for walks that recurse."""
+
 
 @dataclass(slots=True)
 class Block(Generic[N, C]):
@@ -70,6 +73,8 @@ class BlockReader(Reader, Generic[N, C]):
 
     def _open(self, word: str, depth: int, outer: list[N]) -> Block[N, C]:
         at = self.here()
+        if depth == MAX_NEST:
+            self.fail(f"loops and ifs nest more than {MAX_NEST:,} levels deep")
         self.index += 1
         iteration = "" if word == "if" else self._iteration(depth)
         hidden = self.names.get(iteration)

@@ -141,10 +141,12 @@ class Reader:
     def begin(self, word: str) -> None:
         """Skip the word that a text starts with."""
         first = self.words[self.index]
-        if first == END:
+        if first == END and self.index == 0:
             self.fail("the text is empty", help="a program starts with: program @name {")
         if first != word and first in _KINDS:
             self.fail(f"{_KINDS[word]} is expected, and this is {_KINDS[first]}")
+        if first == END:
+            self.expected(shown(word))
         if first != word:
             self.fail(
                 f"{shown(word)} is expected, not {shown(first)}",

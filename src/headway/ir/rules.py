@@ -60,28 +60,28 @@ class Rules:
     @contextmanager
     def iteration(self, name: str, at: Location | None) -> Generator[None, None, None]:
         """Enter a loop whose iteration has that name, and leave it again."""
-        check_free_name(self.problems, "an iteration", name, at)
-        before = self._around.copy() if self._hides(name, at) else None
+        self.check_iteration(name, at)
+        is_hiding, hidden = name in self._around, self._around.get(name)
         self._around[name] = at
         yield
-        del self._around[name]
-        if before is not None:
-            self._around = before
+        if is_hiding:
+            self._around[name] = hidden
+        else:
+            del self._around[name]
 
-    def _hides(self, name: str, at: Location | None) -> bool:
+    def check_iteration(self, name: str, at: Location | None) -> None:
+        """Check the name of an iteration; it hides no other name."""
+        check_free_name(self.problems, "an iteration", name, at)
         if name in self._inputs:
             note = Note("the input is declared here", self._inputs[name].at)
             self.problems.add(f"iteration {name!r} hides the input of that name", at, notes=(note,))
-        if name not in self._around:
-            return False
-        note = Note("the enclosing loop is here", self._around[name])
-        self.problems.add(
-            f"iteration {name!r} hides that of an enclosing loop",
-            at,
-            notes=(note,),
-            rule="expressions name iterations, so loops inside each other have different names",
-        )
-        return True
+        if name in self._around:
+            self.problems.add(
+                f"iteration {name!r} hides that of an enclosing loop",
+                at,
+                notes=(Note("the enclosing loop is here", self._around[name]),),
+                rule="expressions name iterations, so loops inside each other have different names",
+            )
 
     def expression(self, expr: Expr, at: Location | None) -> int | None:
         """Check an expression; return its value if it is the same in every run, else None."""

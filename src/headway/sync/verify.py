@@ -98,6 +98,11 @@ class _RegisterRules(Rules):
             if register.size < 1:
                 problems.add(f"register {register.name!r} has size {register.size}", engine.at)
 
+    def check_iteration(self, name: str, at: Location | None) -> None:
+        super().check_iteration(name, at)
+        if name in self._sizes:
+            self.problems.add(f"iteration {name!r} hides the register of that name", at)
+
     def leaf(self, leaf: Leaf, at: Location | None) -> None:
         if not isinstance(leaf, RegisterRef):
             super().leaf(leaf, at)
