@@ -31,11 +31,11 @@ sync @pair strategy manual target generic {
     engine sync
     engine vector
     buffer x
-    sync load writes(x) takes(50)
+    sync fetch writes(x) takes(50)
     vector add reads(x) takes(10)
   }
   engine sync {
-    load
+    fetch
   }
   engine vector {
     add
@@ -117,7 +117,7 @@ def test_trace_is_a_json_file_of_events(cli: Cli, tmp_path: Path) -> None:
     trace = tmp_path / "timeline.json"
     assert cli("sim", "-", "--trace", str(trace), stdin=EXACT).code == 0
     names = {event.get("name") for event in json.loads(trace.read_text())["traceEvents"]}
-    assert {"load", "add"} <= {str(name).split("[")[0] for name in names}
+    assert {"fetch", "add"} <= {str(name).split("[")[0] for name in names}
 
 
 def test_list_names_every_kind(cli: Cli) -> None:
@@ -129,7 +129,7 @@ def test_list_names_every_kind(cli: Cli) -> None:
     assert text.startswith("kernels:\n  calibration-loop  ")
 
 
-INPUT_PROBLEMS = {
+INPUT_PROBLEMS: dict[str, tuple[list[str], str]] = {
     "missing": (
         [],
         "{pair}:2:9: error: run-time input 'n' is missing; the program needs a number\n"

@@ -11,8 +11,8 @@ from headway.cli.arguments import add_command, add_inputs, add_program
 if TYPE_CHECKING:
     from headway.ir.expr import Inputs
     from headway.ir.program import Program
-    from headway.sync.program import SyncProgram
     from headway.sync.expand import Event
+    from headway.sync.program import SyncProgram
 
 
 def add_parser(subparsers: Any) -> None:
@@ -37,8 +37,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
-    from headway.cli.programs import all_inputs, load_any
     from headway import ir, sync
+    from headway.cli.programs import all_inputs, load_any
     from headway.ir.program import Program
 
     source = load_any(args)

@@ -32,11 +32,14 @@ def run(args: Namespace) -> int:
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import parse_inputs, resolve
     from headway.cli.programs import load_synced
-    from headway.sim import perfetto, simulate
+    from headway.sim import simulate
 
     synced = load_synced(args.synced)
-    timeline = simulate(synced, resolve(synced.program, parse_inputs(args.input)))
+    inputs = resolve(synced.program, parse_inputs(args.input))
+    timeline = simulate(synced, inputs, detail=bool(args.trace))
     if args.trace:
+        from headway.sim.perfetto import perfetto
+
         write_text(args.trace, perfetto(timeline))
     if args.json:
         print_json(_facts(timeline))
