@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+import grimp
 import pytest
 
 import headway
@@ -67,6 +68,15 @@ def test_public_names_change_on_purpose() -> None:
 @pytest.mark.parametrize("name", strategies.names())
 def test_strategy_is_called_like_its_file(name: str) -> None:
     assert strategies.load(name).name == name
+
+
+def test_strategies_are_independent_of_each_other() -> None:
+    """Import-linter cannot tell a strategy from a helper, so this rule is here."""
+    graph = grimp.build_graph("headway", cache_dir=None)
+    modules = [f"headway.strategies.{name.replace('-', '_')}" for name in strategies.names()]
+    pairs = [(a, b) for a in modules for b in modules if a != b and graph.chain_exists(a, b)]
+    assert len(modules) >= 4
+    assert pairs == []
 
 
 @pytest.mark.parametrize("name", targets.names())
