@@ -6,6 +6,7 @@ imports work and their `__init__` files, which may need a framework, do not run.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -117,44 +118,54 @@ def raised(error: BaseException, path: Path, fact: str) -> Diagnostic:
 @contextmanager
 def _scratch_modules(path: Path) -> Generator[None]:
     """Take out of sys.modules again what lies beside the kernel: it holds stand-ins."""
-    root = _root(path)
-    hidden = {n: m for n, m in sys.modules.items() if _is_below(m, root)}
+    beside = _Beside(path)
+    hidden = {n: m for n, m in sys.modules.items() if beside.is_package_part(m)}
     for name in hidden:
         del sys.modules[name]
     before = set(sys.modules)
-    sys.path.insert(0, str(path.parent if root == path else root.parent))
+    sys.path.insert(0, beside.search_path)
     try:
         yield
     finally:
-        del sys.path[0]
+        sys.path.remove(beside.search_path)
         for name in set(sys.modules) - before:
-            if _is_beside(sys.modules[name], path):
+            if beside.holds(sys.modules[name]):
                 del sys.modules[name]
         sys.modules.update(hidden)
 
 
 def _trace_ranges(path: Path) -> None:
     """Give the kernel's helper modules the range that is traced."""
+    beside = _Beside(path)
     for module in list(sys.modules.values()):
-        if _is_beside(module, path):
+        if beside.holds(module):
             module.__dict__.setdefault("range", TracedRange)
 
 
-def _is_beside(module: object, path: Path) -> bool:
-    """Whether a module lies in the kernel's package, or in its folder."""
+class _Beside:
+    """Tells which modules belong to a kernel's file: its package, and the files in its folder."""
+
+    def __init__(self, path: Path) -> None:
+        folders = _package(path)[1]
+        root = folders[0][1] if folders else path
+        self.search_path = str(root.parent)
+        self._package = f"{root}{os.sep}" if folders else str(path)
+        self._folder = str(path.parent)
+
+    def is_package_part(self, module: object) -> bool:
+        """Whether a module lies in the kernel's package, or is the kernel's file."""
+        return f"{_place(module)}{os.sep}".startswith(self._package)
+
+    def holds(self, module: object) -> bool:
+        """Whether a module lies in the kernel's package or in its folder."""
+        return self.is_package_part(module) or os.path.dirname(_place(module)) == self._folder
+
+
+def _place(module: object) -> str:
+    """Return the file of a module, or the folder of a package without one."""
     file = getattr(module, "__file__", None)
-    same_folder = isinstance(file, str) and Path(file).parent == path.parent
-    return same_folder or _is_below(module, _root(path))
-
-
-def _root(path: Path) -> Path:
-    """The folder of the outermost package, or the file itself when it is in none."""
-    folders = _package(path)[1]
-    return folders[0][1] if folders else path
-
-
-def _is_below(module: object, root: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    folders: Iterable[str] = getattr(module, "__path__", ())
-    place = file if isinstance(file, str) else next(iter(folders), None)
-    return place is not None and Path(place).is_relative_to(root)
+    if isinstance(file, str):
+        return file
+    folders: Iterable[object] = getattr(module, "__path__", ())
+    folder = next(iter(folders), "")
+    return folder if isinstance(folder, str) else ""

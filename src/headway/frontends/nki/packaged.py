@@ -86,7 +86,7 @@ _BLAS, _FFT, _RAND = "trnblas.nki.dispatch", "trnfft.nki.dispatch", "trnrand.nki
 _BUTTERFLY, _SOLVER = "trnfft.nki.butterfly", "trnsolver.nki.dispatch"
 _SPARSE, _TENSOR = "trnsparse.nki.kernels", "trntensor.nki._kernels"
 
-_PRODUCT = {"a": "float32[512,512]", "b": "float32[512,2048]"}
+_PRODUCT = {"a": "float32[512,512]", "b": "float32[512,1024]"}
 _VIRTUAL = {"eps_vir_col": "float32[384,1]", "eps_vir_row": "float32[1,384]"}
 _COLUMN = "int32[128,1]"
 _THREEFRY = _tensors(_COLUMN, *(f"{word}{i}_ref" for word in "ck" for i in range(4)))
@@ -128,8 +128,8 @@ KERNELS: tuple[PackagedKernel, ...] = (
             **_VIRTUAL,
         },
         _batched_pair_kernel={
-            "B": "float32[4,384,384]",
-            "eps_occ_row": "float32[1,4]",
+            "B": "float32[3,384,384]",
+            "eps_occ_row": "float32[1,3]",
             **_VIRTUAL,
         },
         _j_batched_kernel={
@@ -144,7 +144,7 @@ KERNELS: tuple[PackagedKernel, ...] = (
         _FFT,
         _complex_gemm_kernel={
             **_tensors("float32[512,512]", "a_real", "a_imag"),
-            **_tensors("float32[512,2048]", "b_real", "b_imag"),
+            **_tensors("float32[512,1024]", "b_real", "b_imag"),
         },
         _complex_linear_kernel=_tensors("float32[512,512]", "x_real", "x_imag", "w_real", "w_imag"),
         _complex_mul_kernel=_tensors("float32[1024,512]", "a_real", "a_imag", "b_real", "b_imag"),
@@ -200,7 +200,7 @@ KERNELS: tuple[PackagedKernel, ...] = (
     *_of(
         _TENSOR,
         matmul_kernel=_PRODUCT,
-        batched_matmul_kernel={"a": "float32[4,384,384]", "b": "float32[4,384,2048]"},
+        batched_matmul_kernel={"a": "float32[4,384,384]", "b": "float32[4,384,1024]"},
         mp2_energy_kernel={
             "B": "float32[4,128,128]",
             "eps_occ": "float32[4,1]",

@@ -164,9 +164,9 @@ def _plan(turns: list[_Form]) -> tuple[int, int, int] | None:
 
 
 def _last(count: int, first: int, after: int, period: int) -> int | None:
-    """Return the end of whole periods, or None if there are too few of them."""
+    """Return the end of whole periods, or None if there are too few of them to be a pattern."""
     trip = (count - after - first) // period
-    least = 2 if not first and not after and period == 1 else 3 if period == 1 else 2
+    least = 2 if trip == count else 3
     return first + trip * period if trip >= least else None
 
 

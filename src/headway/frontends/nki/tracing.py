@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from headway.frontends.nki.arguments import ArgSpec
 from headway.frontends.nki.convert import convert
 from headway.frontends.nki.expand import proved
 from headway.frontends.nki.loading import find_file, loaded, raised
+from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.memory import DEFAULT_BUFFERS
 from headway.frontends.nki.places import location
 from headway.frontends.nki.record import Recorder, TraceNode, recording
@@ -86,13 +88,25 @@ def record(
 ) -> Trace:
     """Trace a kernel and roll its loops; `Trace.program` makes the program. Raise HeadwayError."""
     if not isinstance(source, str | Path):
-        file = inspect.getsourcefile(source) or "<kernel>"
-        with standins.active():
-            return _record(source, Path(file), getattr(source, "__name__", "kernel"), args or {})
+        file = Path(inspect.getsourcefile(source) or "<kernel>")
+        with standins.active(), _traced_range(source):
+            return _record(source, file, getattr(source, "__name__", "kernel"), args or {})
     path = find_file(str(source))
     with loaded(path) as module:
         function = _kernel(module, kernel, path)
         return _record(function, path, kernel or function.__name__, args or {})
+
+
+@contextmanager
+def _traced_range(function: Callable[..., Any]) -> Generator[None]:
+    """Let a function that lives in a module of its own meet the range that is traced."""
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    before = names.get("range", builtins.range)
+    names["range"] = TracedRange
+    try:
+        yield
+    finally:
+        names["range"] = before
 
 
 def kernels(source: str | Path) -> tuple[str, ...]:

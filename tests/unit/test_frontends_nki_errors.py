@@ -1,0 +1,312 @@
+"""What the author of a kernel meets when something is wrong: his file, his line, a way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from headway.cli.main import main
+from headway.errors import HeadwayError, InvalidInput
+from headway.frontends import ArgSpec, record, trace
+
+Failure = Callable[..., str]
+
+HEAD = """\
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+@nki.jit
+def kernel(x):
+"""
+X = ArgSpec.parse("float32[1024,512]")
+
+
+@pytest.fixture
+def failure(tmp_path: Path) -> Failure:
+    """Trace a kernel whose body is wrong; return the message with the file's folder cut off."""
+
+    def message(body: str, head: str = HEAD, **args: ArgSpec) -> str:
+        path = tmp_path / "kernels.py"
+        lines = dedent(body).strip("\n").splitlines()
+        path.write_text(head + "".join(f"    {line}\n" for line in lines))
+        with pytest.raises(HeadwayError) as error:
+            record(path, "kernel", args or {"x": X})
+        return str(error.value).replace(str(tmp_path) + "/", "")
+
+    return message
+
+
+def test_an_unknown_name_is_named_with_its_line(failure: Failure) -> None:
+    assert failure("nisa.tensor_copi(x, x)") == (
+        "kernels.py:8:5: error: nki.isa.tensor_copi is not known to the NKI front end\n"
+        "   8 |     nisa.tensor_copi(x, x)\n"
+        "     |     ^\n"
+        "  rule: the operations that it knows are listed in docs/nki.md\n"
+        "  help: did you mean 'tensor_copy'?"
+    )
+
+
+def test_an_unknown_name_of_the_old_style_too(failure: Failure) -> None:
+    head = "import neuronxcc.nki.language as nl\n\n\ndef kernel(x):\n"
+    assert failure("nl.frobnicate(x)", head) == (
+        "kernels.py:5:5: error: neuronxcc.nki.language.frobnicate is not known to the NKI "
+        "front end\n"
+        "   5 |     nl.frobnicate(x)\n"
+        "     |     ^\n"
+        "  rule: the operations that it knows are listed in docs/nki.md"
+    )
+
+
+def test_a_name_that_is_asked_for_is_only_missing(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import nki.language as nl\n\n\ndef kernel(x):\n"
+        "    assert not hasattr(nl, 'frobnicate')\n"
+        "    nl.load(x[0:128, :])\n"
+    )
+    assert record(path, "kernel", {"x": X}).recorded_operations == 1
+
+
+def test_too_many_partitions(failure: Failure) -> None:
+    assert failure("tile = nl.load(x[0:256, :])") == (
+        "kernels.py:8:5: error: a tile of shape (256, 512) has 256 partitions\n"
+        "   8 |     tile = nl.load(x[0:256, :])\n"
+        "     |     ^\n"
+        "  rule: the first dimension of a tile is the partition, at most 128"
+    )
+
+
+def test_shapes_that_do_not_fit(failure: Failure) -> None:
+    body = """
+        a = nl.load(x[0:128, :])
+        b = nl.load(x[0:128, 0:100])
+        c = nl.add(a, b)
+        """
+    assert failure(body) == (
+        "kernels.py:10:5: error: operands of shapes (128, 512) and (128, 100)\n"
+        "  10 |     c = nl.add(a, b)\n"
+        "     |     ^\n"
+        "  rule: extents are equal, or 1 (broadcast)"
+    )
+
+
+def test_a_matmul_with_different_contractions(failure: Failure) -> None:
+    body = """
+        a = nl.load(x[0:64, 0:128])
+        b = nl.load(x[0:128, :])
+        psum = nl.zeros((128, 512), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(psum, a, b)
+        """
+    assert failure(body).splitlines()[0] == (
+        "kernels.py:11:5: error: matmul of stationary (64, 128) and moving (128, 512)"
+    )
+
+
+def test_a_transfer_between_different_sizes(failure: Failure) -> None:
+    body = """
+        tile = nl.load(x[0:128, :])
+        nl.store(x[0:64, :], value=tile)
+        """
+    assert failure(body).splitlines()[0] == (
+        "kernels.py:9:5: error: a transfer from shape (128, 512) to shape (64, 512)"
+    )
+
+
+def test_a_slice_that_leaves_its_tensor(failure: Failure) -> None:
+    assert failure("tile = nl.load(x[1000:1100, :])").splitlines()[0] == (
+        "kernels.py:8:5: error: slice 1000:1100 leaves a dimension of 1024 in shape (1024, 512)"
+    )
+
+
+def test_an_engine_that_writes_to_hbm(failure: Failure) -> None:
+    body = """
+        tile = nl.load(x[0:128, :])
+        nisa.tensor_copy(x[0:128, :], tile)
+        """
+    assert failure(body).splitlines()[0] == (
+        "kernels.py:9:5: error: tensor_copy writes 'x', which is in HBM"
+    )
+
+
+def test_a_decision_about_the_index_of_a_device_loop(failure: Failure) -> None:
+    body = """
+        def body(i):
+            if i > 3:
+                nl.load(x[0:128, :])
+        nl.fori_loop(0, 8, body)
+        """
+    assert failure(body).splitlines()[0] == (
+        "kernels.py:9:9: error: the index of a device loop is used where its value must be known"
+    )
+
+
+def test_an_assertion_of_the_kernel(failure: Failure) -> None:
+    assert failure("assert x.shape[0] == 7, 'seven rows, please'").splitlines()[0] == (
+        "kernels.py:8:5: error: kernel cannot be traced: AssertionError: seven rows, please"
+    )
+
+
+def test_a_missing_argument(failure: Failure) -> None:
+    assert failure("pass", y=X) == (
+        "kernels.py:6:1: error: kernel has no argument 'y'\n  help: arguments: x"
+    )
+
+
+def test_an_argument_that_is_needed(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("def kernel(x, y=1):\n    pass\n")
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernel", {})
+    assert str(error.value) == (
+        f"{path}:1:1: error: kernel needs the arguments x\n  help: --arg x=float32[128,512]"
+    )
+
+
+def test_a_missing_file() -> None:
+    with pytest.raises(HeadwayError) as error:
+        record("no/such/kernels.py", "kernel")
+    assert str(error.value) == "error: there is no file 'no/such/kernels.py'"
+
+
+def test_a_missing_module() -> None:
+    with pytest.raises(HeadwayError, match=r"there is no module 'no_such_package.kernels'"):
+        record("no_such_package.kernels", "kernel")
+
+
+def test_a_missing_kernel_lists_those_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(HEAD + "    pass\n")
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernal")
+    assert str(error.value) == (
+        f"error: there is no kernel 'kernal' in {path}\n  help: kernels in this file: kernel"
+    )
+
+
+def test_a_file_that_is_not_python(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("def kernel(x:\n")
+    with pytest.raises(InvalidInput, match=r"kernels.py:1:1: error: not Python: "):
+        record(path, "kernel")
+
+
+def test_a_file_that_cannot_be_imported(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("import no_such_package_at_all\n")
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernel")
+    assert str(error.value).splitlines()[0] == (
+        f"{path}:1:1: error: the file cannot be imported: ModuleNotFoundError: "
+        "No module named 'no_such_package_at_all'"
+    )
+
+
+def test_a_framework_that_is_missing_may_be_imported_and_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import torch_xla\nimport torch_xla.core.xla_model as xm\n"
+        "import nki.language as nl\n\n\n"
+        "class Function(torch_xla.autograd.Function):\n    pass\n\n\n"
+        "def kernel(x: torch_xla.Tensor):\n    nl.load(x[0:128, :])\n"
+    )
+    assert record(path, "kernel", {"x": X}).recorded_operations == 1
+
+
+def test_an_operation_outside_a_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("import nki.language as nl\n\ntile = nl.ndarray((128, 4))\n")
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernel")
+    assert str(error.value).splitlines()[0] == (
+        f"{path}:3:1: error: an NKI operation outside a kernel that is being traced"
+    )
+
+
+def test_a_function_can_be_traced_without_a_file() -> None:
+    def kernel(x):  # pyright: ignore
+        import nki.language as nl  # pyright: ignore
+
+        for i in range(8):
+            nl.load(x[i * 128 : (i + 1) * 128, :])
+
+    program = trace(kernel, args={"x": X})
+    assert (program.name, len(program.body)) == ("kernel", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("float32[4096, 512]", "float32[4096,512]"),
+        ("int32[]", "int32[]"),
+        ("3", "3"),
+        ("-0.5", "-0.5"),
+        ("'max'", "'max'"),
+        ("True", "True"),
+    ],
+)
+def test_an_argument_is_a_tensor_or_a_plain_value(text: str, shown: str) -> None:
+    assert str(ArgSpec.parse(text)) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("float33[4]", "unknown data type 'float33'"),
+        ("float32[4", "'float32[4' is neither a tensor nor a plain value"),
+        ("__import__('os')", "\"__import__('os')\" is neither a tensor nor a plain value"),
+    ],
+)
+def test_an_argument_that_cannot_be_read(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        ArgSpec.parse(text)
+    assert str(error.value).splitlines()[0] == f"error: {message}"
+
+
+def test_the_command_writes_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        HEAD + "    for i in nl.affine_range(8):\n"
+        "        tile = nl.load(x[i * 128 : (i + 1) * 128, :])\n"
+    )
+    arguments = ["trace", f"{path}:kernel", "--arg", "x=float32[1024,512]", "--buffers", "2"]
+    assert main([*arguments, "--dynamic-bound", "i=n"]) == 0
+    assert capsys.readouterr().out == (
+        "program @kernel {\n"
+        "  input n\n"
+        "  engine sync\n"
+        "  queue loads on sync\n"
+        "  buffer tile slots 2 shape(128, 2048) space(sbuf)\n"
+        "  loop i n {\n"
+        "    sync load_tile triggers(loads) writes(tile[i % 2]) "
+        "does(dma, elements=512, bytes=262144, moves=load)\n"
+        "  }\n"
+        "}\n"
+    )
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.hwy"
+    assert main(["trace", "nowhere.py:kernel", "-o", str(out)]) == 1
+    assert capsys.readouterr().err == "error: there is no file 'nowhere.py'\n"
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("argument", ["x", "=3", "x="])
+def test_the_command_refuses_an_argument_without_a_value(
+    argument: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", "kernels.py:kernel", "--arg", argument]) == 1
+    assert capsys.readouterr().err == (f"error: --arg {argument!r} is not of the form NAME=VALUE\n")
+
+
+def test_no_buffers_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(HEAD + "    pass\n")
+    arguments = ["trace", f"{path}:kernel", "--arg", "x=float32[4,4]", "--buffers", "0"]
+    assert main(arguments) == 1
+    assert capsys.readouterr().err == "error: 0 buffers: a tile needs at least 1\n"
