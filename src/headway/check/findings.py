@@ -9,13 +9,13 @@ from headway.spec import Instance
 from headway.sync.expand import ConcreteWait, Event
 
 
-def early(event: Event, instance: Instance, before: Instance, waited: int) -> Finding:
+def early(event: Event, instance: Instance, before: Instance, waited: int, wait: str) -> Finding:
     """`instance` may issue before `before` has completed, on which it depends."""
     did = f"waits only for {waited}" if waited else "does not wait for it"
     return Finding(
         "early",
         str(instance),
-        "",
+        wait,
         before.counter,
         waited,
         before.position,
@@ -36,7 +36,7 @@ def late(
         help_text = "let only the engines with work inside a loop or if load its control value"
     elif needed:
         need = f"requires only {needed}"
-        help_text = f"{position - needed} completion(s) too many: lower the threshold"
+        help_text = f"lower the threshold by {position - needed}"
     else:
         need = f"does not depend on {wait.counter} here"
         help_text = "remove the wait, or move it to the instance that needs it"
@@ -94,7 +94,8 @@ def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total:
 
 def lonely_barrier(engine: str, event: Event, ended: Sequence[str]) -> Finding:
     """An engine stands at a barrier that others never reach."""
-    others = ", ".join(ended) or "the others"
+    others = ", ".join(ended) or "others"
+    never = "never reaches" if len(ended) == 1 else "never reach"
     return Finding(
         "deadlock",
         "barrier",
@@ -102,7 +103,7 @@ def lonely_barrier(engine: str, event: Event, ended: Sequence[str]) -> Finding:
         "",
         0,
         0,
-        f"{engine} stands at a barrier that {others} never reach(es)",
+        f"{engine} stands at a barrier that {others} {never}",
         event.at,
         "every engine has to run the same number of barriers",
     )

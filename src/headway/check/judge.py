@@ -164,9 +164,7 @@ class Replay:
 
     def _judge(self, engine: str, event: Event, need: Need) -> Vector:
         """Judge the waits of one instance; return what is known when it is issued."""
-        known = self._known[engine]
-        if need.instance.counter == engine and engine in self._program.serial:
-            known = self._knowledge.after(known, [(engine, self._reached(engine))])
+        known = self._in_order(engine, need, self._known[engine])
         known, stricter = self._apply_exact(event, self._allowed(need), known)
         for wait in stricter:
             if self._position(wait) > self._of(known, wait.counter):
@@ -177,6 +175,12 @@ class Replay:
         for counter, position in need.required.items():
             if self._of(known, counter) < position:
                 self.findings.append(self._early(event, need, counter))
+        return known
+
+    def _in_order(self, engine: str, need: Need, known: Vector) -> Vector:
+        """Add what the next instance of a serial engine follows anyway: those before it."""
+        if need.instance.counter == engine and engine in self._program.serial:
+            return self._knowledge.after(known, [(engine, self._reached(engine))])
         return known
 
     def _allowed(self, need: Need) -> dict[str, int]:
@@ -215,8 +219,9 @@ class Replay:
     def _early(self, event: Event, need: Need, counter: str) -> Finding:
         position = need.required[counter]
         before = self._needs[counter][position - 1].instance
-        waited = max((self._position(w) for w in event.waits if w.counter == counter), default=0)
-        return findings.early(event, need.instance, before, waited)
+        waits = [(self._position(w), str(w.wait)) for w in event.waits if w.counter == counter]
+        waited, wait = max(waits, default=(0, ""))
+        return findings.early(event, need.instance, before, waited, wait)
 
     def _barrier(self) -> None:
         """All engines meet: everything issued has completed, and counting starts again."""
@@ -243,7 +248,7 @@ class Replay:
         allowed = self._allowed(need)
         if any(position > self._reached(q) for q, position in allowed.items()):
             return
-        known = self._knowledge.after(before, allowed.items())
+        known = self._knowledge.after(self._in_order(engine, need, before), allowed.items())
         for counter, index in self._knowledge.index.items():
             if known[index] < everything[index]:
                 position, needed = everything[index], need.required.get(counter, 0)

@@ -60,7 +60,8 @@ class Verdict:
                 f"exact: {self.instances:,} instances, {self.waits:,} waits; none is early, "
                 "none late, no deadlock"
             )
-        lines = [f"{self.verdict}: {len(self.findings) + self.more} finding(s)"]
+        count = len(self.findings) + self.more
+        lines = [f"{self.verdict}: {count:,} finding{'s' if count > 1 else ''}"]
         lines += map(str, self.findings)
         return "\n".join(lines + ([f"... and {self.more} more"] if self.more else []))
 
