@@ -1,0 +1,295 @@
+"""Every finding of the judge, with its full text."""
+
+from __future__ import annotations
+
+import pytest
+
+from headway.check import Verdict, check
+from headway.errors import CheckFailed
+from headway.sync import parse_sync
+
+ENGINES = "engine A engine B buffer b"
+WRITE_READ = f"{ENGINES}\nA p writes(b) takes(10)\nB c reads(b) takes(10)"
+TRIP_IN_MEMORY = f"""input n {ENGINES} buffer bound
+A p writes(bound) takes(10)
+loop i n load l reads(bound) {{ A q takes(10) }}
+B c takes(10)"""
+
+
+def judged(program: str, engines: str, **inputs: int) -> Verdict:
+    """Judge engine programs that begin in line 3, or further down for a longer program."""
+    text = f"sync @t {{ program @t {{ {program} }}\n{engines} }}"
+    return check(parse_sync(text, "t.hwy"), inputs)
+
+
+def told(program: str, engines: str, **inputs: int) -> str:
+    return str(judged(program, engines, **inputs))
+
+
+def test_exact_program_is_exact():
+    assert told(WRITE_READ, "engine A { p } engine B { c waits A >= 1 }") == (
+        "exact: 2 instances, 1 waits; none is early, none late, no deadlock"
+    )
+
+
+def test_missing_wait_is_early():
+    assert told(WRITE_READ, "engine A { p }\nengine B { c }") == (
+        "early: 1 finding\n"
+        "t.hwy:5:12: error: early: c[] on B may issue before p[] has completed: it depends on "
+        "signal 1 of A and does not wait for it\n"
+        "  help: wait for A >= 1 at this point"
+    )
+
+
+def test_low_threshold_is_early():
+    program = f"{ENGINES} A o takes(10) A p writes(b) takes(10) B c reads(b) takes(10)"
+    verdict = judged(program, "engine A { o p }\nengine B { c waits A >= 1 }")
+    assert str(verdict) == (
+        "early: 1 finding\n"
+        "t.hwy:3:12: error: early: c[] on B may issue before p[] has completed: it depends on "
+        "signal 2 of A and waits only for 1\n"
+        "  help: wait for A >= 2 at this point"
+    )
+    assert verdict.to_json() == {
+        "verdict": "early",
+        "findings": [
+            {
+                "kind": "early",
+                "instance": "c[]",
+                "wait": "A >= 1",
+                "counter": "A",
+                "threshold": 1,
+                "required": 2,
+                "message": "c[] on B may issue before p[] has completed: it depends on signal 2 "
+                "of A and waits only for 1",
+                "location": "t.hwy:3:12",
+                "help": "wait for A >= 2 at this point",
+            }
+        ],
+        "more": 0,
+        "instances": 3,
+        "waits": 1,
+    }
+
+
+def test_high_threshold_is_late():
+    program = f"{ENGINES} A p writes(b) takes(10) A o takes(10) B c reads(b) takes(10)"
+    assert told(program, "engine A { p o }\nengine B { c waits A >= 2 }") == (
+        "late: 1 finding\n"
+        "t.hwy:3:20: error: late: c[] on B waits for signal 2 of A and requires only 1\n"
+        "  help: lower the threshold by 1"
+    )
+
+
+def test_wait_without_a_dependence_is_late():
+    program = f"{ENGINES} A p takes(10) B c reads(b) takes(10)"
+    assert told(program, "engine A { p }\nengine B { c waits A >= 1 }") == (
+        "late: 1 finding\n"
+        "t.hwy:3:20: error: late: c[] on B waits for signal 1 of A and does not depend on A here\n"
+        "  help: remove the wait, or move it to the instance that needs it"
+    )
+
+
+def test_wait_that_another_engine_implies_is_not_needed():
+    program = f"""{ENGINES} engine C buffer d
+    A p writes(b) takes(10) B q reads(b) writes(d) takes(10) C r reads(b, d) takes(10)"""
+    engines = "engine A { p } engine B { q waits A >= 1 } engine C { r waits B >= 1 }"
+    assert judged(program, engines).verdict == "exact"
+
+
+def test_wait_that_asks_for_what_is_known_is_harmless():
+    program = f"{ENGINES} A p writes(b) takes(10) B q reads(b) takes(10) B r takes(10)"
+    engines = "engine A { p } engine B { q waits A >= 1 r waits A >= 1 }"
+    assert judged(program, engines).verdict == "exact"
+
+
+def test_trigger_tells_nothing_of_its_host():
+    program = f"""{ENGINES} queue Q on A buffer d
+    A p writes(b) takes(50) A ld triggers(Q) reads(d) takes(1) B w reads(b) writes(d) takes(10)"""
+    early = judged(program, "engine A { p ld } engine B { w waits Q >= 1 }")
+    assert [(f.kind, f.counter, f.required) for f in early.findings] == [("early", "A", 1)]
+    assert judged(program, "engine A { p ld } engine B { w waits Q >= 1, A >= 1 }").verdict == (
+        "exact"
+    )
+
+
+def test_pipelined_engine_does_not_follow_itself():
+    program = "engine A pipelined buffer b A p writes(b) takes(50, 1) A c reads(b) takes(1, 1)"
+    assert told(program, "engine A { p c }") == (
+        "early: 1 finding\n"
+        "t.hwy:2:14: error: early: c[] on A may issue before p[] has completed: it depends on "
+        "signal 1 of A and does not wait for it\n"
+        "  help: wait for A >= 1 at this point"
+    )
+    assert judged(program, "engine A { p c waits A >= 1 }").verdict == "exact"
+
+
+def test_threshold_of_zero_or_less_holds_at_once():
+    program = f"{ENGINES} A p takes(10) B c takes(10)"
+    engines = "engine A { p } engine B { registers r c waits A >= 0, A >= -3, A >= r - 1 }"
+    assert judged(program, engines).verdict == "exact"
+
+
+def test_wait_for_nothing_lends_nothing():
+    program = f"{ENGINES} engine C C o writes(b) takes(10) A p takes(10) B c reads(b) takes(10)"
+    engines = "engine C { o } engine A { p waits C >= 1 } engine B { c waits A >= 0 }"
+    kinds = [(f.kind, f.instance, f.counter) for f in judged(program, engines).findings]
+    assert kinds == [("early", "c[]", "C"), ("late", "p[]", "C")]
+
+
+def test_signal_that_never_comes_is_a_deadlock():
+    assert told(WRITE_READ, "engine A { p }\nengine B { c waits A >= 2 }") == (
+        "deadlock: 1 finding\n"
+        "t.hwy:5:20: error: deadlock: B waits for A >= 2 before c and only 1 will ever come\n"
+        "  help: lower the threshold, or add the missing signal"
+    )
+
+
+def test_engines_that_wait_for_each_other_are_a_deadlock():
+    assert told(WRITE_READ, "engine A { p waits B >= 1 }\nengine B { c waits A >= 1 }") == (
+        "deadlock: 2 findings\n"
+        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p and only 0 can come: the engines "
+        "wait for each other\n"
+        "  help: move a wait behind the instruction that the other engine waits for\n"
+        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c and only 0 can come: the engines "
+        "wait for each other\n"
+        "  help: move a wait behind the instruction that the other engine waits for"
+    )
+
+
+def test_wait_at_the_end_of_an_engine_program_can_deadlock():
+    assert told(WRITE_READ, "engine A { p wait B >= 2 }\nengine B { c waits A >= 1 }") == (
+        "deadlock: 1 finding\n"
+        "t.hwy:4:19: error: deadlock: A waits for B >= 2 before its end and only 1 will ever come\n"
+        "  help: lower the threshold, or add the missing signal"
+    )
+
+
+def test_barrier_that_an_engine_never_reaches_is_a_deadlock():
+    assert told(WRITE_READ, "engine A { p barrier }\nengine B { c waits A >= 1 }") == (
+        "deadlock: 1 finding\n"
+        "t.hwy:4:14: error: deadlock: A stands at a barrier that B never reaches\n"
+        "  help: every engine has to run the same number of barriers"
+    )
+
+
+def test_barriers_that_disagree_in_number_are_a_deadlock():
+    program = f"{WRITE_READ}\nA w takes(10)"
+    assert told(program, "engine A { p barrier w barrier }\nengine B { barrier c }") == (
+        "deadlock: 1 finding\n"
+        "t.hwy:5:24: error: deadlock: A stands at a barrier that B never reaches\n"
+        "  help: every engine has to run the same number of barriers"
+    )
+
+
+def test_barrier_that_two_engines_never_reach_names_both():
+    program = "engine A engine B engine C A p takes(10) B q takes(10) C r takes(10)"
+    assert "A stands at a barrier that B, C never reach\n" in told(
+        program, "engine A { p barrier } engine B { q } engine C { r }"
+    )
+
+
+def test_barrier_covers_dependences_and_resets_counters():
+    program = f"{WRITE_READ}\nA w writes(b) takes(10) B r reads(b) takes(10)"
+    engines = (
+        "engine A { p barrier w }",
+        "engine B { c waits A >= 1 barrier r waits A >= 1 }",
+    )
+    assert judged(program, "\n".join(engines)).verdict == "exact"
+    absolute = "engine A { p barrier w } engine B { c waits A >= 1 barrier r waits A >= 2 }"
+    assert judged(program, absolute).verdict == "deadlock"
+
+
+def test_barrier_that_holds_up_an_instance_is_late():
+    program = f"{WRITE_READ}\nA w takes(10)"
+    assert told(program, "engine A { p barrier w }\nengine B { c waits A >= 1 barrier }") == (
+        "late: 1 finding\n"
+        "t.hwy:5:14: error: late: w[] on A stands at a barrier until signal 1 of B and requires 0\n"
+        "  help: a barrier waits for everything; wait for what is required instead"
+    )
+
+
+def test_barrier_of_one_serial_engine_holds_up_nothing():
+    program = "A p takes(10) A w takes(10)"
+    assert judged(program, "engine A { p barrier w }").verdict == "exact"
+
+
+def test_barrier_of_one_pipelined_engine_is_late():
+    program = "engine A pipelined A p takes(10, 1) A w takes(10, 1)"
+    findings = judged(program, "engine A { p barrier w }").findings
+    assert [(f.kind, f.counter, f.threshold, f.required) for f in findings] == [("late", "A", 1, 0)]
+
+
+def test_other_order_than_that_of_the_program_is_unsupported():
+    program = "A p takes(10) A q takes(10)"
+    assert told(program, "engine A { q p }") == (
+        "unsupported: 1 finding\n"
+        "t.hwy:2:12: error: unsupported: A issues q where the program has p[] next\n"
+        "  help: each engine has to keep the order of the sequential program"
+    )
+
+
+def test_instance_too_many_is_unsupported():
+    assert told("A p takes(10)", "engine A { p p }") == (
+        "unsupported: 1 finding\n"
+        "t.hwy:2:14: error: unsupported: A issues p where the program has nothing more there\n"
+        "  help: each engine has to keep the order of the sequential program"
+    )
+
+
+def test_instance_that_is_never_issued_is_unsupported():
+    program = "input n loop i n { A p takes(10) }"
+    assert told(program, "engine A { loop i n - 1 { p } }", n=3) == (
+        "unsupported: 1 finding\n"
+        "t.hwy:1:43: error: unsupported: p[2] on A is never issued\n"
+        "  help: every instance of the sequential program has to be issued"
+    )
+
+
+def test_load_of_a_control_value_waits_for_its_write():
+    engines = "engine A { p loop i n load l { q } }\nengine B { c }"
+    assert told(TRIP_IN_MEMORY, engines, n=1) == (
+        "early: 1 finding\n"
+        "t.hwy:5:23: error: early: l[] on A may issue before p[] has completed: it depends on "
+        "signal 1 of A and does not wait for it\n"
+        "  help: wait for A >= 1 at this point"
+    )
+    waits = "engine A { p loop i n load l waits A >= 1 { q } } engine B { c }"
+    assert judged(TRIP_IN_MEMORY, waits, n=1).verdict == "exact"
+
+
+def test_load_by_an_engine_without_work_inside_is_late():
+    # H4: an engine that only counts the loop stands still until the trip count has been written.
+    engines = """engine A { p loop i n load l waits A >= 1 { q } }
+    engine B { loop i n load l waits A >= 1 { } c }"""
+    assert told(TRIP_IN_MEMORY, engines, n=1) == (
+        "late: 1 finding\n"
+        "t.hwy:6:38: error: late: l[] on B waits for signal 1 of A and only because an engine "
+        "without work inside loads the value too\n"
+        "  help: let only the engines with work inside a loop or if load its control value"
+    )
+
+
+def test_write_of_a_control_value_waits_for_its_loads():
+    program = f"{TRIP_IN_MEMORY} B w writes(bound) takes(10)"
+    a = "engine A { p loop i n load l waits A >= 1 { q } }"
+    early = judged(program, f"{a} engine B {{ c w waits A >= 1 }}", n=1)
+    found = [(f.kind, f.instance, f.counter, f.required) for f in early.findings]
+    assert found == [("early", "w[]", "A.control", 1)]
+    assert judged(program, f"{a} engine B {{ c w waits A.control >= 1 }}", n=1).verdict == "exact"
+
+
+def test_findings_beyond_the_limit_are_counted():
+    program = f"{ENGINES} A p writes(b) takes(10) loop i 60 {{ B c reads(b) takes(10) }}"
+    verdict = judged(program, "engine A { p } engine B { loop i 60 { c } }")
+    assert len(verdict.findings) == 50
+    assert verdict.more == 10
+    assert str(verdict).startswith("early: 60 findings\n")
+    assert str(verdict).endswith("\n... and 10 more")
+
+
+def test_failed_check_raises_its_findings():
+    judged(WRITE_READ, "engine A { p } engine B { c waits A >= 1 }").raise_for_failure()
+    with pytest.raises(CheckFailed) as failed:
+        judged(WRITE_READ, "engine A { p } engine B { c }").raise_for_failure()
+    assert len(failed.value.diagnostics) == 1
