@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from headway.errors import Location, SyntaxProblem
-from headway.ir.lexer import END, Text, decode, first_word, no_collection
+from headway.ir.lexer import END, Piece, Text, decode, first_word, no_collection
 
 
 def words(text: str) -> list[str]:
@@ -77,3 +77,17 @@ def test_garbage_collector_is_as_it_was_after_an_error() -> None:
     with pytest.raises(KeyError):
         fail_inside()
     assert gc.isenabled()
+
+
+def test_clause_is_one_word_and_its_piece_has_the_words_and_places_inside() -> None:
+    text = Text("\n  A a reads(b[(i) % 2]) takes (1)", "f")
+    assert text.words == ["A", "a", "reads(b[(i) % 2])", "takes", "(", "1", ")", END]
+    piece = Piece(text, 2)
+    assert piece.words == ["reads", "(", "b", "[", "(", "i", ")", "%", "2", "]", ")", END]
+    assert piece.place(5) == Location("f", 2, 16)
+    assert piece.line(piece.place(5)) == "  A a reads(b[(i) % 2]) takes (1)"
+    assert piece.line_words(1) == ["reads", "("]
+
+
+def test_clause_without_end_is_several_words() -> None:
+    assert words("reads(b[(i]\n)") == ["reads", "(", "b", "[", "(", "i", "]", ")"]

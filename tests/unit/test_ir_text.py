@@ -91,6 +91,12 @@ def test_clauses_may_come_in_any_order() -> None:
     )
 
 
+def test_clauses_may_be_spread_out() -> None:
+    assert instr("reads (b[\n(1 + ((2 - 1)))\n]\n) takes(\n5)") == instr(
+        "reads(b[1 + (2 - 1)]) takes(5)"
+    )
+
+
 def test_a_buffer_alone_is_its_whole_first_slot() -> None:
     assert instr("reads(b)").reads == (Access("b", 0, None),) == instr("reads(b[0])").reads
 

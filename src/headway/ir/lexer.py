@@ -2,6 +2,10 @@
 
 Words are plain strings in one list. Their places are worked out only when somebody asks: for the
 start of a node, or for an error. A text ends with the word `END`, which is empty.
+
+A clause such as `reads(x[i % 2], y)` is one word, and a `Piece` has the words inside it. Big
+programs repeat few clauses many times: each is cut up once, which makes reading much faster.
+A clause that spans lines or nests parentheses deeply is several words from the start.
 """
 
 from __future__ import annotations
@@ -13,13 +17,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from headway.errors import Diagnostic, Location, SyntaxProblem
-from headway.ir.names import NAME, TITLE
+from headway.ir.names import CLAUSES, NAME, TITLE
 
 END = ""
 
 _NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SIGN = r"[][(){},%+*-]"  # the frequent ones come first
-_WORD = re.compile(rf"{_SIGN}|{NAME}|{_NUMBER}|@{TITLE}|:=|//|[<>=!]=|\S", re.ASCII)
+_FINE = rf"{_SIGN}|{NAME}|{_NUMBER}|@{TITLE}|:=|//|[<>=!]=|\S"
+_CLAUSE = rf"(?:{'|'.join(CLAUSES)})\([^()]*+(?:\([^()]*+\)[^()]*+)*+\)"
+
+_WORD = re.compile(_FINE, re.ASCII)
+_COARSE_WORD = re.compile(f"{_CLAUSE}|{_FINE}", re.ASCII)
 _BLANKS = " \t\r\f\v"
 
 
@@ -32,7 +40,7 @@ class Text:
         self._lines = text.split("\n")
         self._firsts: list[int] = []  # of each line, the number of its first word
         self._starts: tuple[int, list[int]] = (-1, [])  # of one line, where its words start
-        find = _WORD.findall
+        find = _COARSE_WORD.findall
         for line in self._lines:
             self._firsts.append(len(self.words))
             self.words += find(_code(line))
@@ -60,9 +68,33 @@ class Text:
 
     def _starts_of(self, number: int) -> list[int]:
         if self._starts[0] != number:
-            found = _WORD.finditer(_code(self._lines[number]))
+            found = _COARSE_WORD.finditer(_code(self._lines[number]))
             self._starts = (number, [match.start() for match in found])
         return self._starts[1]
+
+
+class Piece(Text):
+    """The words of a clause that is one word of another text; their places are in that text."""
+
+    def __init__(self, whole: Text, index: int) -> None:
+        self.file = whole.file
+        self.words = [*_WORD.findall(whole.words[index]), END]
+        self._whole = whole
+        self._index = index
+
+    def place(self, index: int) -> Location:
+        """Return the place of the word number `index`."""
+        at = self._whole.place(self._index)
+        starts = [match.start() for match in _WORD.finditer(self._whole.words[self._index])]
+        return at._replace(column=at.column + starts[index])
+
+    def line(self, at: Location) -> str | None:
+        """Return the line at a place of the whole text."""
+        return self._whole.line(at)
+
+    def line_words(self, index: int) -> list[str]:
+        """Return the words of the clause up to and with word number `index`."""
+        return self.words[: index + 1]
 
 
 def _code(line: str) -> str:

@@ -9,7 +9,7 @@ from headway.errors import Diagnostic, Location, Note, SyntaxProblem
 from headway.ir.expr import Binary, Expr, Input, Iteration, Leaf
 from headway.ir.expr_text import COMPARISON, MAX_DEPTH, PRECEDENCE, TOO_BIG, is_too_big
 from headway.ir.lexer import END, Text
-from headway.ir.names import WORDS, shown, suggestion
+from headway.ir.names import WORDS, is_name, shown, suggestion
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Reader:
         if self.words[index] == "//":
             return "inside a line // is the division; a comment starts with #"
         for word in self.text.line_words(index)[-5:]:
-            if word[:1] in _NAME_STARTS and (help := suggestion(word, WORDS)):
+            if is_name(word) and (help := suggestion(word, WORDS)):
                 return help
         return ""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from headway.errors import Location
 from headway.ir.blocks import Block, BlockReader
-from headway.ir.expr import Expr, Input
-from headway.ir.lexer import Text, no_collection
+from headway.ir.clauses import Clause, ClauseReader
+from headway.ir.expr import Input
+from headway.ir.lexer import Piece, Text, no_collection
 from headway.ir.names import CLAUSES, DECLARATIONS
 from headway.ir.program import (
-    Access,
     Buffer,
     ControlRead,
     Engine,
@@ -19,17 +21,10 @@ from headway.ir.program import (
     Node,
     Program,
     Queue,
-    Takes,
     While,
-    Work,
 )
 from headway.ir.verify import verify
 from headway.ir.walk import deep_nests
-
-_SHORT = 64
-_CLAUSES = frozenset(CLAUSES)
-WORK_NUMBERS = ("elements", "bytes")
-WORK_FIELDS = (*WORK_NUMBERS, "dtype", "moves")
 
 
 def parse(text: str, file: str = "<text>") -> Program:
@@ -43,7 +38,7 @@ def parse(text: str, file: str = "<text>") -> Program:
         reader = ProgramReader(words)
         program = reader.program()
         reader.end()
-    verify(program, words.line)
+        verify(program, words.line)
     return program
 
 
@@ -56,7 +51,7 @@ class ProgramReader(BlockReader[Node, ControlRead]):
         self._engines: list[Engine] = []
         self._queues: list[Queue] = []
         self._buffers: list[Buffer] = []
-        self._known: dict[tuple[str, ...], tuple[Access, ...]] = {}
+        self._known: dict[str, Clause] = {}
         self._hosts: dict[str, Location] = {}  # engines in the order of first use
         self._triggers: dict[str, tuple[str, Location]] = {}  # the same for queues
 
@@ -137,19 +132,34 @@ class ProgramReader(BlockReader[Node, ControlRead]):
         engine = self.free_name("an instruction")
         name = self.name("the name of an instruction")
         self._hosts.setdefault(engine, at)
-        queue, cost = None, None
-        accesses: dict[str, tuple[Access, ...]] = {}
-        while (word := self.words[self.index]) in _CLAUSES:
-            if word in ("reads", "writes") and word not in accesses:
-                accesses[word] = self._accesses()
-            elif word == "triggers" and queue is None:
-                queue = self._trigger(engine, at)
-            elif word in ("takes", "does") and cost is None:
-                cost = self._takes() if word == "takes" else self._does()
-            else:
-                self.fail(f"a second {word!r} in one instruction")
-        reads, writes = accesses.get("reads", ()), accesses.get("writes", ())
-        return Instr(name, engine, queue, reads, writes, cost, at)
+        found: dict[str, Any] = {}
+        start = self.index
+        while clause := self._clause():
+            field, value = clause
+            if field in found:
+                word = self.words[start].partition("(")[0]
+                self.fail(f"a second {word!r} in one instruction", start)
+            found[field] = value
+            start = self.index
+        if "queue" in found:
+            self._triggers.setdefault(found["queue"], (engine, at))
+        return Instr(name, engine, **found, at=at)
+
+    def _clause(self) -> Clause | None:
+        """Read a clause, if one comes. Equal ones share their value, for it never changes."""
+        word = self.words[self.index]
+        known = self._known.get(word)
+        if known is not None:
+            self.index += 1
+        elif word in CLAUSES:
+            reader = ClauseReader(self.text, self.index, self.names)
+            known = reader.clause()
+            self.index = reader.index
+        elif word.endswith(")") and len(word) > 1:
+            known = ClauseReader(Piece(self.text, self.index), 0, self.names).clause()
+            self._known[word] = known
+            self.index += 1
+        return known
 
     def control(self) -> ControlRead | None:
         """Read `load NAME reads(...)` if it is there."""
@@ -158,9 +168,11 @@ class ProgramReader(BlockReader[Node, ControlRead]):
         at = self.here()
         self.index += 1
         name = self.name("the name of a control read")
-        if self.words[self.index] != "reads":
+        start, clause = self.index, self._clause()
+        if clause is None or clause[0] != "reads":
+            self.index = start
             self.expected("'reads'")
-        return ControlRead(name, self._accesses(), at)
+        return ControlRead(name, clause[1], at)
 
     def node(self, block: Block[Node, ControlRead], body: tuple[Node, ...]) -> Node:
         """Build a loop, `while` or `if`."""
@@ -171,96 +183,3 @@ class ProgramReader(BlockReader[Node, ControlRead]):
             return If(block.expr, then, orelse, block.control, block.at)
         make = Loop if block.word == "loop" else While
         return make(block.iteration, block.expr, body, block.control, block.at)
-
-    # Clauses
-
-    def _accesses(self) -> tuple[Access, ...]:
-        """Skip `reads` or `writes` and read what follows in parentheses.
-
-        Equal clauses share one result: big programs repeat few of them, and read twice as fast.
-        """
-        self.index += 1
-        key = self._parenthesized()
-        known = self._known.get(key)
-        if known is not None:
-            self.index += len(key)
-            return known
-        accesses = self.enclosed(self._access)
-        if key:
-            self._known[key] = accesses
-        return accesses
-
-    def _parenthesized(self) -> tuple[str, ...]:
-        """Return the next words until the first `(` is closed; none if they are many."""
-        start = end = self.index
-        try:
-            while True:
-                end = self.words.index(")", end, start + _SHORT) + 1
-                words = tuple(self.words[start:end])
-                if words.count("(") == words.count(")"):
-                    return words
-        except ValueError:
-            return ()
-
-    def _access(self) -> Access:
-        buffer = self.name("the name of a buffer")
-        if self.words[self.index] != "[":
-            return Access(buffer)
-        self.index += 1
-        slot = self.expression()
-        self.expect("]")
-        if self.words[self.index] != "[":
-            return Access(buffer, slot)
-        self.index += 1
-        region = self.listed(self._interval)
-        self.expect("]")
-        return Access(buffer, slot, region)
-
-    def _interval(self) -> tuple[Expr, Expr]:
-        low = self.expression()
-        self.expect(":")
-        return low, self.expression()
-
-    def _trigger(self, host: str, at: Location) -> str:
-        self.index += 1
-        self.expect("(")
-        queue = self.name("the name of a queue")
-        self.expect(")")
-        self._triggers.setdefault(queue, (host, at))
-        return queue
-
-    def _takes(self) -> Takes:
-        self.index += 1
-        self.expect("(")
-        latency = occupancy = self._duration()
-        if self.accept(","):
-            occupancy = self._duration()
-        self.expect(")")
-        return Takes(latency, occupancy)
-
-    def _duration(self) -> float:
-        word = self.words[self.index]
-        if not "0" <= word < ":":
-            self.expected("a duration in ns")
-        self.index += 1
-        return float(word)
-
-    def _does(self) -> Work:
-        self.index += 1
-        self.expect("(")
-        operation = self.name("the name of an operation")
-        fields: dict[str, str] = {}
-        while self.accept(","):
-            name = self.words[self.index]
-            if name not in WORK_FIELDS:
-                self.expected(" or ".join(WORK_FIELDS))
-            if name in fields:
-                self.fail(f"a second {name!r} in one instruction")
-            self.index += 1
-            self.expect("=")
-            read = self.integer if name in WORK_NUMBERS else self.name
-            fields[name] = str(read(f"the value of {name!r}"))
-        self.expect(")")
-        elements, size = (int(fields.get(name, 0)) for name in WORK_NUMBERS)
-        dtype, moves = fields.get("dtype", "float32"), fields.get("moves", "")
-        return Work(operation, elements, size, dtype, moves)

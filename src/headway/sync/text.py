@@ -44,7 +44,7 @@ def parse_sync(text: str, file: str = "<text>") -> SyncProgram:
         reader = _SyncReader(words)
         sync = reader.sync()
         reader.end()
-    verify_sync(sync, words.line)
+        verify_sync(sync, words.line)
     return sync
 
 
