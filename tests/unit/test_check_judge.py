@@ -293,3 +293,12 @@ def test_failed_check_raises_its_findings():
     with pytest.raises(CheckFailed) as failed:
         judged(WRITE_READ, "engine A { p } engine B { c }").raise_for_failure()
     assert len(failed.value.diagnostics) == 1
+
+
+def test_instance_that_is_never_issued_is_worse_than_a_late_one():
+    program = "engine A engine B input n A p takes(10) B q takes(10) if n { B r takes(10) }"
+    verdict = judged(program, "engine A { p barrier } engine B { barrier q if n - 1 { r } }", n=1)
+    assert [(f.kind, f.instance) for f in verdict.findings] == [
+        ("unsupported", "r[]"),
+        ("late", "q[]"),
+    ]

@@ -269,7 +269,8 @@ class Replay:
         return control_counter(engine) if event.kind == "load" else self._counter[event.name]
 
     def _report_stuck(self, at_barrier: list[str]) -> None:
-        """Report engines that cannot go on, and instances that were never issued."""
+        """Report engines that cannot go on; if there are none, what was never issued."""
+        before = len(self.findings)
         for engine in self._events:
             event = self._event(engine)
             if engine in at_barrier:
@@ -279,7 +280,7 @@ class Replay:
                 reached = self._reached(missing.counter) - self._base[missing.counter]
                 total = len(self._needs[missing.counter]) - self._base[missing.counter]
                 self.findings.append(findings.deadlock(engine, event, missing, reached, total))
-        if not self.findings:
+        if len(self.findings) == before:
             self._report_missing()
 
     def _report_missing(self) -> None:
