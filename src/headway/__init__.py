@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from headway.sim import simulate
     from headway.sync.program import SyncProgram
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Builder",
     "CheckFailed",

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,10 @@ def test_help_of_each_command_ends_with_examples(cli: Cli, command: str) -> None
     assert result.code == 0
     assert f"examples:\n  headway {'sync' if command == 'check' else command}"[:20] in result.out
     assert f"headway {command}" in result.out.split("examples:")[1]
+
+
+def test_version_is_that_of_the_package(cli: Cli) -> None:
+    assert cli("--version") == (0, f"headway {version('headway')}\n", "")
 
 
 @pytest.mark.parametrize("arguments", [[], ["nothing"], ["sync"], ["list", "engines"]])
@@ -318,14 +323,29 @@ def test_interrupt_exits_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert cli("list") == (130, "", "interrupted\n")
 
 
-def test_reader_that_goes_away_is_no_error() -> None:
-    command = f"{sys.executable} -m headway show matmul --expand | head -n 1"
-    run = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
+def shell(arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m headway {arguments}"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
         check=False,
     )
+
+
+def test_reader_that_goes_away_is_no_error() -> None:
+    run = shell("show matmul --expand | head -n 1")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("show - <&-", "error: cannot read standard input: it is closed\n"),
+        ("list targets >/dev/full", "error: cannot write: no space left on device\n"),
+    ],
+)
+def test_broken_standard_streams_are_one_clear_error(arguments: str, message: str) -> None:
+    run = shell(arguments)
+    assert (run.returncode, run.stderr) == (1, message)

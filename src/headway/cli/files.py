@@ -17,12 +17,18 @@ STANDARD_INPUT = "-"
 def read_text(name: str) -> str:
     """Return the text of a file, or of standard input for `-`. Raise HeadwayError."""
     try:
-        data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+        data = _standard_input() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
         raise InvalidInput(f"cannot read {name!r}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the name
         raise InvalidInput(f"cannot read {name!r}: {error}") from None
     return decode(data, display_name(name))
+
+
+def _standard_input() -> bytes:
+    if not sys.stdin:
+        raise InvalidInput("cannot read standard input: it is closed")
+    return sys.stdin.buffer.read()
 
 
 def display_name(name: str) -> str:

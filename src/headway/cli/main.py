@@ -10,9 +10,11 @@ import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from errno import ENOSPC
 from importlib import import_module
 from importlib.util import find_spec
 
+from headway import __version__
 from headway.cli.arguments import help_of
 from headway.errors import CheckFailed, HeadwayError
 
@@ -31,6 +33,7 @@ def parser() -> ArgumentParser:
             "headway check synced.hwy --input n=7",
         ),
     )
+    top.add_argument("--version", action="version", version=f"headway {__version__}")
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         module = f"headway.cli.{command}"
@@ -43,23 +46,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
         code = _run(argv)
-        sys.stdout.flush()
+        if sys.stdout:
+            sys.stdout.flush()
         return code
     except HeadwayError as error:
-        print(error, file=sys.stderr)
-        return 3 if isinstance(error, CheckFailed) else 1
+        return _fail(str(error), 3 if isinstance(error, CheckFailed) else 1)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 0
     except Exception as error:
         if os.environ.get("HEADWAY_DEBUG") == "1":
             raise
-        print(_internal(error), file=sys.stderr)
-        return 1
+        return _fail(_unexpected(error), 1)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -67,6 +67,19 @@ def _run(argv: Sequence[str] | None) -> int:
     return args.run(args)
 
 
-def _internal(error: Exception) -> str:
+def _fail(message: str, code: int) -> int:
+    print(message, file=sys.stderr)
+    return code
+
+
+def _unexpected(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno == ENOSPC:
+        _forget_output()
+        return "error: cannot write: no space left on device"
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return f"error: internal error, please report it (HEADWAY_DEBUG=1 shows more): {text}"
+
+
+def _forget_output() -> None:
+    """Drop what Python would try once more to write when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
