@@ -91,8 +91,9 @@ class BlockReader(Reader, Generic[N, C]):
 
         A name is there if the word after it begins an expression.
         """
-        word, following = self.words[self.index : self.index + 2]
-        if is_name(word) and word not in WORDS and self._begins_expression(following):
+        word = self.words[self.index]
+        is_free = is_name(word) and word not in WORDS  # and not END: another word follows
+        if is_free and self._begins_expression(self.words[self.index + 1]):
             self.index += 1
             return word
         return f"_{depth + 1}"
