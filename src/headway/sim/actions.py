@@ -111,7 +111,7 @@ class _Walk:
                 case Load():
                     yield from self._load(node)
                 case Barrier():
-                    yield self._barrier(node)
+                    yield Meet(node.at)
                 case SyncLoop():
                     yield from self._for(node)
                 case SyncWhile():
@@ -149,10 +149,6 @@ class _Walk:
             raise problems.no_element(register.name, len(row), index, node.at)
         row[index] = self._value(node.value, node.at)
         return Spend(self._costs.register * operations(node.value))
-
-    def _barrier(self, node: Barrier) -> Action:
-        self._budget.spend(self._loop[-1])
-        return Meet(node.at)
 
     def _for(self, node: SyncLoop) -> Iterator[Action]:
         if node.load:

@@ -42,9 +42,13 @@ def _stuck(stuck: Stuck) -> Note:
     )
 
 
-def over_limit(limit: int, at: Location | None) -> InvalidInput:
+class OverLimit(InvalidInput):
+    """The run is too long."""
+
+
+def over_limit(limit: int, at: Location | None) -> OverLimit:
     """Return the error of a run that is too long; `at` is the place of the innermost loop."""
-    return InvalidInput(
+    return OverLimit(
         Diagnostic(
             f"still running after {limit:,} instances and iterations",
             at,

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from headway import targets
-from headway.errors import InvalidInput
+from headway.errors import Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.registry import unknown
 from headway.sim import reference
-from headway.sim.model import model
-from headway.sim.names import check_names
+from headway.sim.code import TooLarge
+from headway.sim.model import Model, model
+from headway.sim.problems import OverLimit
 from headway.sim.timeline import Timeline
 from headway.sync.program import SyncProgram
+from headway.sync.verify import verify_sync
 from headway.targets.target import Target
 
 ENGINES = ("auto", "reference", "compiled")
 LIMIT = 50_000_000
+SHORT = 50_000
+"""Up to so many instances and iterations the reference is faster than starting the other one."""
 
 
 def simulate(
@@ -29,16 +35,70 @@ def simulate(
     """Run a synchronized program on `target`, by default the one that it was made for.
 
     `engine` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`: the
-    reference for short runs, then the compiled one if it is installed. Both find the same times.
-    `detail` records stalls and barriers too. `limit` bounds the instances and iterations.
+    reference for short runs, for others the compiled one if it is installed. Both find the same
+    times. `detail` records stalls and meetings too; only the reference can. `limit` bounds the
+    instances and iterations of all engines together.
 
     Raise InvalidInput on an input that does not fit or a run over the limit, InvalidProgram on a
-    deadlock or an unknown name, UnsupportedByTarget on a queue that its engine cannot trigger.
+    deadlock or a program that is not well formed, UnsupportedByTarget on a queue whose engine
+    cannot trigger.
     """
     if engine not in ENGINES:
         raise InvalidInput(unknown("simulator", engine, ENGINES))
     if target is None or isinstance(target, str):
         target = targets.load(target or sync.target)
-    bound = model(sync.program, target)
-    check_names(sync, bound)
-    return reference.run(sync, bound, inputs, limit, detail, target.name)
+    verify_sync(sync)
+    run = _Run(sync, model(sync.program, target), inputs, limit, target.name)
+    if engine == "reference" or detail:
+        return run.reference(detail)
+    return run.compiled() if engine == "compiled" else run.auto()
+
+
+class _Run:
+    def __init__(
+        self, sync: SyncProgram, model: Model, inputs: Inputs, limit: int, target: str
+    ) -> None:
+        self._sync = sync
+        self._model = model
+        self._inputs = inputs
+        self._limit = limit
+        self._target = target
+
+    def auto(self) -> Timeline:
+        if self._limit <= SHORT or not find_spec("numba"):
+            return self.reference()
+        try:
+            return self.reference(limit=SHORT)
+        except OverLimit:
+            pass
+        try:
+            return self._compiled()
+        except TooLarge:
+            return self.reference()
+
+    def reference(self, detail: bool = False, limit: int | None = None) -> Timeline:
+        limit = self._limit if limit is None else limit
+        return reference.run(self._sync, self._model, self._inputs, limit, detail, self._target)
+
+    def compiled(self) -> Timeline:
+        if not find_spec("numba"):
+            raise InvalidInput(
+                Diagnostic(
+                    "the compiled simulator needs numba, which is not installed",
+                    help="install headway[fast], or take the reference simulator",
+                )
+            )
+        try:
+            return self._compiled()
+        except TooLarge:
+            raise InvalidInput(
+                Diagnostic(
+                    "a value does not fit the 62 bits of the compiled simulator",
+                    help="take the reference simulator",
+                )
+            ) from None
+
+    def _compiled(self) -> Timeline:
+        from headway.sim import compiled  # numba takes half a second to import
+
+        return compiled.run(self._sync, self._model, self._inputs, self._limit, self._target)

@@ -1,0 +1,381 @@
+"""The hot loop of the compiled simulator: it does what `machine.py` does, on arrays of integers.
+
+Only `headway.sim.compiled` imports this module, because it needs numba and numpy.
+
+    m       all that has a fixed size: a header, the values that the code computes with, the code
+            (see `headway.sim.code`), then one record for each instruction, engine and counter
+    times   a record for each instance: ISSUE, START, DONE, SITE; each counter has a stretch of it
+    deep    iteration numbers of the instances; each counter has a stretch of it
+
+Rows and records are named by their address in `m`. All state lies in these arrays, so `run` can be
+left (for more room) and entered again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from headway.sim.code import (
+    ADD,
+    AWAIT,
+    CHECK,
+    COMPUTE,
+    DIV,
+    EQ,
+    FETCH,
+    GT,
+    JUMP,
+    LARGEST,
+    LE,
+    LT,
+    MAX,
+    MEET,
+    MIN,
+    MOD,
+    MOVE,
+    MUL,
+    NE,
+    PAST,
+    READ,
+    SPEND,
+    STORE,
+    SUB,
+    TRANSFER,
+    TURN,
+    WIDTH,
+    ZERO,
+)
+
+Longs = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
+F = TypeVar("F", bound=Callable[..., Any])
+
+# What `run` returns: nobody can go on, somebody could, or engine m[STOPPED] stopped and why.
+STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG, FULL = range(6)
+
+# The header of m: state, costs, then where the records begin and how many there are.
+DMA_FREE, LEFT, STOPPED, VALUE = range(4)
+OVERLAPS, IS_SHARED, ISSUE_COST, HOP, WAIT, LOAD, MEETING, DISPATCH = range(4, 12)
+TIMINGS, ENGINES, ENGINES_END, COUNTERS, COUNTERS_END, SCOPES, SITES = range(12, 19)
+
+# The record of an instruction.
+COUNTER, LATENCY, OCCUPANCY, PAYLOAD, TRIGGER = range(5)
+TIMING_WIDTH = 5
+
+# The record of an engine.
+PC, TIME, WAITING, SYNCHRONIZATION, WAITS, BARRIERS = range(6)
+ENGINE_WIDTH = 6
+
+# The record of a counter: signals in all and before the last barrier, when it is free, when the
+# last signal came, time worked; its stretch of `times`, its stretch of `deep` and how much is used.
+COUNT, BASE, FREE, LAST, BUSY, OFFSET, ROOM, DEEP_OFFSET, DEEP_ROOM, DEEP, OWNER = range(11)
+COUNTER_WIDTH = 11
+
+# The record of an instance.
+ISSUE, START, DONE, SITE = range(4)
+TIMES_WIDTH = 4
+
+
+def _compiled(function: F) -> F:
+    """Compile into the caller: calls would cost as much as the work."""
+    return numba.njit(inline="always")(function)  # pyright: ignore
+
+
+@_compiled
+def _arithmetic(operation: int, left: int, right: int) -> int:
+    if operation == ADD:
+        return left + right
+    if operation == SUB:
+        return left - right
+    if operation == MUL:
+        return left * right
+    if operation == MOD:
+        return left % right
+    if operation == DIV:
+        return left // right
+    if operation == MIN:
+        return min(left, right)
+    if operation == MAX:
+        return max(left, right)
+    return _comparison(operation, left, right)
+
+
+@_compiled
+def _comparison(operation: int, left: int, right: int) -> int:
+    if operation == EQ:
+        return int(left == right)
+    if operation == NE:
+        return int(left != right)
+    if operation == LT:
+        return int(left < right)
+    if operation == LE:
+        return int(left <= right)
+    if operation == GT:
+        return int(left > right)
+    return int(left >= right)
+
+
+@_compiled
+def _overflows(operation: int, left: int, right: int, result: int) -> bool:
+    if operation == MUL:
+        return abs(float(left) * float(right)) >= LARGEST
+    return result >= LARGEST or result <= -LARGEST
+
+
+@_compiled
+def _binary(m: Longs, pc: int) -> int:
+    operation, left, right = int(m[pc]), int(m[m[pc + 2]]), int(m[m[pc + 3]])
+    if right == 0 and (operation == DIV or operation == MOD):
+        return -FAILED
+    result = _arithmetic(operation, left, right)
+    if _overflows(operation, left, right, result):
+        return -TOO_LARGE
+    m[m[pc + 1]] = result
+    return pc + WIDTH
+
+
+@_compiled
+def _jump(m: Longs, pc: int) -> int:
+    operation, a, b, c = m[pc], m[pc + 1], m[pc + 2], m[pc + 3]
+    if operation == JUMP:
+        return a
+    if operation == ZERO:
+        return b if m[a] == 0 else pc + WIDTH
+    if operation == PAST:
+        return c if m[a] >= m[b] else pc + WIDTH
+    m[a] += 1  # NEXT
+    return b
+
+
+@_compiled
+def _untimed(m: Longs, pc: int) -> int:
+    """Do one row that takes no time. Return the next row, or minus the reason to stop."""
+    operation, a, b, c = m[pc], m[pc + 1], m[pc + 2], m[pc + 3]
+    if operation < MOVE:
+        return _binary(m, pc)
+    if operation >= JUMP:
+        return _jump(m, pc)
+    if operation == MOVE:
+        m[a] = m[b]
+    elif operation == FETCH:
+        m[a] = m[b + m[c]]
+    elif operation == STORE:
+        m[a + m[c]] = m[b]
+    elif operation == CHECK and not 0 <= m[a] < b:
+        m[VALUE] = m[a]
+        return -FAILED
+    return pc + WIDTH
+
+
+@_compiled
+def _has_room(m: Longs, counter: int, site: int) -> bool:
+    depth = m[m[SITES] + site + 1] - m[m[SITES] + site]
+    is_shallow = m[counter + DEEP] + depth <= m[counter + DEEP_ROOM]
+    return m[counter + COUNT] < m[counter + ROOM] and is_shallow
+
+
+@_compiled
+def _record(
+    m: Longs, times: Longs, deep: Ints, counter: int, site: int, issue: int, start: int, done: int
+) -> None:
+    place = m[counter + OFFSET] + m[counter + COUNT] * TIMES_WIDTH
+    m[counter + COUNT] += 1
+    m[counter + LAST] = max(m[counter + LAST], done)
+    times[place + ISSUE] = issue
+    times[place + START] = start
+    times[place + DONE] = m[counter + LAST]
+    times[place + SITE] = site
+    low = m[SCOPES] + m[m[SITES] + site]
+    high = m[SCOPES] + m[m[SITES] + site + 1]
+    to = m[counter + DEEP_OFFSET] + m[counter + DEEP] - low
+    for k in range(low, high):
+        deep[to + k] = m[m[k]]
+    m[counter + DEEP] += high - low
+
+
+@_compiled
+def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
+    """Pass a wait, or return False if its signal has not been given."""
+    counter = m[COUNTERS] + m[pc + 1] * COUNTER_WIDTH
+    threshold = m[m[pc + 2]] + m[pc + 3]
+    if threshold > 0:
+        position = m[counter + BASE] + threshold
+        if position > m[counter + COUNT]:
+            return False
+        place = m[counter + OFFSET] + (position - 1) * TIMES_WIDTH
+        stand = times[place + DONE] + m[HOP] - m[engine + TIME]
+        if stand > 0:
+            m[engine + WAITING] += stand
+            m[engine + TIME] += stand
+    m[engine + TIME] += m[pc + 4]
+    m[engine + SYNCHRONIZATION] += m[pc + 4]
+    m[engine + WAITS] += 1
+    return True
+
+
+@_compiled
+def _compute(
+    m: Longs, times: Longs, deep: Ints, engine: int, timing: int, counter: int, site: int
+) -> None:
+    start = max(m[engine + TIME], m[counter + FREE])
+    free = start + m[timing + OCCUPANCY]
+    m[counter + FREE] = free
+    m[engine + TIME] = start + m[ISSUE_COST] if m[OVERLAPS] else free
+    m[counter + BUSY] += m[timing + OCCUPANCY]
+    _record(m, times, deep, counter, site, start, start, start + m[timing + LATENCY])
+
+
+@_compiled
+def _transfer(
+    m: Longs, times: Longs, deep: Ints, engine: int, timing: int, counter: int, site: int
+) -> None:
+    issue = m[engine + TIME]
+    ready = issue + m[DISPATCH]
+    if m[IS_SHARED]:
+        ready = max(ready, m[DMA_FREE])
+        m[DMA_FREE] = ready + m[timing + PAYLOAD]
+    start = max(ready, m[counter + FREE])
+    m[counter + FREE] = start + m[timing + OCCUPANCY]
+    m[engine + TIME] += m[timing + TRIGGER]
+    m[counter + BUSY] += m[timing + PAYLOAD]
+    _record(m, times, deep, counter, site, issue, start, start + m[timing + LATENCY])
+
+
+@_compiled
+def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
+    """Issue an instance, or return why not."""
+    operation, site = m[pc], m[pc + 2]
+    timing = m[TIMINGS] + m[pc + 1] * TIMING_WIDTH
+    number = m[pc + 1] if operation == READ else m[timing + COUNTER]
+    counter = m[COUNTERS] + number * COUNTER_WIDTH
+    if not _has_room(m, counter, site):
+        return FULL
+    if m[LEFT] == 0:
+        return TOO_LONG
+    m[LEFT] -= 1
+    if operation == COMPUTE:
+        _compute(m, times, deep, engine, timing, counter, site)
+    elif operation == TRANSFER:
+        _transfer(m, times, deep, engine, timing, counter, site)
+    else:
+        issue = m[engine + TIME]
+        m[engine + TIME] += m[LOAD]
+        _record(m, times, deep, counter, site, issue, issue, m[engine + TIME])
+    return MOVED
+
+
+@_compiled
+def _spend(m: Longs, engine: int, time: int) -> None:
+    m[engine + TIME] += time
+    m[engine + SYNCHRONIZATION] += time
+
+
+@_compiled
+def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
+    """Do one row that takes time, or return why not."""
+    operation = m[pc]
+    if operation == AWAIT:
+        return MOVED if _await(m, times, engine, pc) else STILL
+    if operation == SPEND:
+        _spend(m, engine, m[pc + 1])
+        return MOVED
+    if operation == TURN:
+        if m[LEFT] == 0:
+            return TOO_LONG
+        m[LEFT] -= 1
+        _spend(m, engine, m[pc + 1])
+        return MOVED
+    if operation >= MEET or (operation == TRANSFER and m[IS_SHARED] == 1):
+        return STILL
+    return _instance(m, times, deep, engine, pc)
+
+
+@_compiled
+def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
+    """Let an engine run as far as it can. Return STILL, MOVED, or why it stopped."""
+    pc = first = m[engine + PC]
+    while True:
+        if m[pc] < SPEND:
+            target = _untimed(m, pc)
+            reason = MOVED if target >= 0 else -target
+        else:
+            target = pc + WIDTH
+            reason = _timed(m, times, deep, engine, pc)
+        if reason != MOVED:
+            break
+        pc = target
+    m[engine + PC] = pc
+    return MOVED if reason == STILL and pc != first else reason
+
+
+@_compiled
+def _trigger_first(m: Longs, times: Longs, deep: Ints) -> int:
+    """Let the earliest trigger go on; of two at the same time, that of the first engine."""
+    first = -1
+    for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+        if m[m[engine + PC]] == TRANSFER and (first < 0 or m[engine + TIME] < m[first + TIME]):
+            first = engine
+    if first < 0:
+        return STILL
+    reason = _instance(m, times, deep, first, m[first + PC])
+    if reason == MOVED:
+        m[first + PC] += WIDTH
+    m[STOPPED] = first
+    return reason
+
+
+@_compiled
+def _drain(m: Longs, engine: int) -> None:
+    for counter in range(m[COUNTERS], m[COUNTERS_END], COUNTER_WIDTH):
+        if m[counter + OWNER] == engine and m[counter + COUNT] > m[counter + BASE]:
+            stand = max(0, m[counter + LAST] + m[HOP] - m[engine + TIME])
+            m[engine + WAITING] += stand
+            m[engine + TIME] += stand
+            _spend(m, engine, m[WAIT])
+
+
+@_compiled
+def _meet(m: Longs) -> int:
+    """Let all engines go through a barrier, if there are any and all have come to one."""
+    met = 0
+    if m[ENGINES] == m[ENGINES_END]:
+        return STILL
+    for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+        if m[m[engine + PC]] != MEET:
+            return STILL
+    for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+        _drain(m, engine)
+        met = max(met, m[engine + TIME])
+    for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+        m[engine + WAITING] += met - m[engine + TIME]
+        m[engine + TIME] = met
+        _spend(m, engine, m[MEETING])
+        m[engine + BARRIERS] += 1
+        m[engine + PC] += WIDTH
+    for counter in range(m[COUNTERS], m[COUNTERS_END], COUNTER_WIDTH):
+        m[counter + BASE] = m[counter + COUNT]
+    return MOVED
+
+
+@numba.njit(cache=True)  # pyright: ignore
+def run(m: Longs, times: Longs, deep: Ints) -> int:
+    """Run until nobody can go on, or until an engine has to stop; return the reason."""
+    while True:
+        moved = STILL
+        for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+            reason = _advance(m, times, deep, engine)
+            if reason > MOVED:
+                m[STOPPED] = engine
+                return reason
+            moved = max(moved, reason)
+        if moved == STILL:
+            moved = _trigger_first(m, times, deep)
+        if moved == STILL:
+            moved = _meet(m)
+        if moved != MOVED:
+            return moved

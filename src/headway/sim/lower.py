@@ -1,0 +1,204 @@
+"""Lower a synchronized program to flat code for the compiled simulator.
+
+In     a verified synchronized program, its inputs, the model of its target
+Out    `Code`: rows of integers, memory, and for each row that can stop, what to say then
+Cost   linear
+
+    loop i n { mm waits q >= shadow.q - 1 }
+
+         CHECK n >= 0
+         MOVE  i, 0
+    head PAST  i, n, exit
+         TURN
+         AWAIT q, shadow.q, -1
+         COMPUTE mm
+         NEXT  i, head
+    exit SPEND branch
+"""
+
+from __future__ import annotations
+
+from headway.errors import Location
+from headway.ir.expr import Inputs
+from headway.ir.program import control_counter
+from headway.ir.walk import deep_nests
+from headway.sim import code as op
+from headway.sim import problems
+from headway.sim.actions import operations
+from headway.sim.code import Code
+from headway.sim.lower_values import Shared, Values, is_below
+from headway.sim.model import Model
+from headway.sim.timeline import Site
+from headway.sync.program import (
+    Assign,
+    Barrier,
+    EngineProgram,
+    Exec,
+    Load,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncProgram,
+    SyncWhile,
+    Wait,
+    Waits,
+)
+
+TRIPS = op.LARGEST
+
+
+def lower(sync: SyncProgram, model: Model, inputs: Inputs) -> Code:
+    """Return the code of all engines. Raise TooLarge if a constant or an input is too large."""
+    code = Code()
+    shared = Shared(code, inputs)
+    with deep_nests():
+        for engine in sync.engines:
+            code.entries.append(len(code))
+            _Lowering(engine, model, code, shared).run()
+    return code
+
+
+class _Lowering:
+    def __init__(self, engine: EngineProgram, model: Model, code: Code, shared: Shared) -> None:
+        self._engine = engine
+        self._model = model
+        self._costs = model.costs
+        self._timing = {name: number for number, name in enumerate(model.timings)}
+        self._code = code
+        self._shared = shared
+        self._registers = {r.name: (code.place([0] * r.size), r.size) for r in engine.registers}
+        self._values = Values(code, shared, self._registers)
+        self._loop: Location | None = engine.at
+        self._spent = 0  # ps on synchronization since the last row that takes time
+
+    def run(self) -> None:
+        self._body(self._engine.body)
+        self._emit(op.END)
+
+    def _emit(self, operation: int, *operands: int) -> int:
+        """Append a row that takes time, or leads elsewhere, after the time spent so far."""
+        self._spend()
+        return self._code.emit(self._loop, operation, *operands)
+
+    def _spend(self) -> None:
+        if self._spent:
+            spent, self._spent = self._spent, 0
+            self._code.emit(self._loop, op.SPEND, spent)
+
+    def _body(self, nodes: tuple[SyncNode, ...]) -> None:
+        for node in nodes:
+            match node:
+                case Exec():
+                    self._exec(node)
+                case Waits():
+                    self._waits(node.waits, attached=0)
+                case Assign():
+                    self._assign(node)
+                case Load():
+                    self._load(node)
+                case Barrier():
+                    self._code.places[self._emit(op.MEET)] = node.at
+                case SyncLoop():
+                    self._for(node)
+                case SyncWhile():
+                    self._while(node)
+                case SyncIf():
+                    self._if(node)
+
+    def _exec(self, node: Exec) -> None:
+        self._waits(node.waits, self._costs.free_waits)
+        is_transfer = self._model.timings[node.instr].trigger is not None
+        operation = op.TRANSFER if is_transfer else op.COMPUTE
+        self._emit(operation, self._timing[node.instr], self._site(node.instr))
+
+    def _load(self, node: Load | None) -> None:
+        if node is None:
+            return
+        self._waits(node.waits, self._costs.free_waits)
+        counter = self._model.number[control_counter(self._engine.engine)]
+        self._emit(op.READ, counter, self._site(node.control))
+
+    def _site(self, name: str) -> int:
+        code, iterations = self._code, self._values.iterations
+        code.sites.append(Site(name, len(iterations)))
+        code.scopes += iterations.values()
+        code.first_scope.append(len(code.scopes))
+        return len(code.sites) - 1
+
+    def _waits(self, waits: tuple[Wait, ...], attached: int) -> None:
+        for number, wait in enumerate(waits[attached:] + waits[:attached]):
+            register, offset = wait.threshold.register, wait.threshold.offset
+            if register is not None and offset and not self._costs.has_register_sums:
+                self._spent += self._costs.register
+            base = self._values.lower(0 if register is None else register, self._loop, wait.at)
+            cost = self._costs.wait if number < len(waits) - attached else 0
+            row = self._emit(op.AWAIT, self._model.number[wait.counter], base, offset, cost)
+            self._code.places[row] = wait.at
+
+    def _assign(self, node: Assign) -> None:
+        base, size = self._registers[node.register.name]
+        index = node.register.index
+        if isinstance(index, int) and 0 <= index < size:
+            self._values.lower(node.value, self._loop, node.at, into=base + index)
+        else:
+            name, at = node.register.name, node.at
+            place = self._values.lower(index, self._loop, node.at)
+            if not is_below(index, size):
+                self._values.check(place, size, lambda i: problems.no_element(name, size, i, at))
+            value = self._values.lower(node.value, self._loop, node.at)
+            self._code.emit(self._loop, op.STORE, base, value, place)
+        self._spent += self._costs.register * operations(node.value)
+
+    def _for(self, node: SyncLoop) -> None:
+        self._load(node.load)
+        # A copy: the registers of the expression may change inside the loop.
+        trip = self._values.lower(node.trip, self._loop, node.at, into=self._code.place([0]))
+        loop, at = node.iteration, node.at
+        self._values.check(trip, TRIPS, lambda n: problems.negative_trip(loop, n, at))
+        with self._values.scope():
+            iteration = self._enter(node)
+            head = self._emit(op.PAST, iteration, trip, 0)
+            self._turn(node, iteration, head)
+        self._leave(node, head, 3)
+
+    def _while(self, node: SyncWhile) -> None:
+        with self._values.scope():
+            iteration = self._enter(node)
+            head = len(self._code)
+            self._load(node.load)
+            condition = self._values.lower(node.condition, self._loop, node.at)
+            test = self._emit(op.ZERO, condition, 0)
+            self._turn(node, iteration, head)
+        self._leave(node, test, 2)
+
+    def _enter(self, node: SyncLoop | SyncWhile) -> int:
+        iteration = self._code.place([0])
+        self._values.iterations[node.iteration] = iteration
+        self._emit(op.MOVE, iteration, self._shared.constant(0))
+        return iteration
+
+    def _turn(self, node: SyncLoop | SyncWhile, iteration: int, head: int) -> None:
+        outer, self._loop = self._loop, node.at
+        self._emit(op.TURN, self._costs.loop)
+        self._body(node.body)
+        self._emit(op.NEXT, iteration, head)
+        self._loop = outer
+
+    def _leave(self, node: SyncLoop | SyncWhile, test: int, operand: int) -> None:
+        del self._values.iterations[node.iteration]
+        self._code.land(test, operand)
+        self._spent += self._costs.branch
+
+    def _if(self, node: SyncIf) -> None:
+        self._load(node.load)
+        condition = self._values.lower(node.condition, self._loop, node.at)
+        self._spent += self._costs.branch
+        test = self._emit(op.ZERO, condition, 0)
+        with self._values.scope():
+            self._body(node.then)
+        end = self._emit(op.JUMP, 0)
+        self._code.land(test, 2)
+        with self._values.scope():
+            self._body(node.orelse)
+        self._spend()
+        self._code.land(end, 1)
