@@ -139,7 +139,8 @@ def broadcast(src: Tensor, shape: Sequence[int]) -> Tensor:
     if src.shape[0] == shape[0]:
         return src.broadcast_to(tuple(shape))
     tile = allocated(shape, src.dtype, SBUF)
-    emit("partition_broadcast", [src], [tile])
+    # Lanes of the vector engine see their own partition only; gpsimd sees all, but no PSUM.
+    emit("tensor_copy", [src], [tile], engine="vector" if src.buffer == PSUM else "gpsimd")
     return tile
 
 

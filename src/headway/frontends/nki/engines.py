@@ -23,7 +23,6 @@ _BY_OPERATION = {
     "activation_reduce": SCALAR,
     "affine_select": GPSIMD,
     "iota": GPSIMD,
-    "partition_broadcast": GPSIMD,
     "tensor_partition_reduce": GPSIMD,
 }
 

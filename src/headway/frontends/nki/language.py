@@ -157,7 +157,7 @@ def where(condition: Tensor, x: object, y: object, dtype: object = None) -> Tens
     kind = next((t.dtype for t in tiles[1:]), DTYPES["float32"])
     shape = ew.broadcast_shape([t.shape for t in tiles])
     result = allocated(shape, dtype_of(dtype or kind), SBUF)
-    ew.emit("select", tiles, [result])
+    ew.emit("tensor_copy_predicated", tiles, [result])
     return result
 
 

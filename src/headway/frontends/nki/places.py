@@ -6,6 +6,7 @@ import inspect
 import linecache
 import os
 import re
+from functools import cache
 from types import FrameType
 
 from headway.errors import Diagnostic, InvalidProgram, Location
@@ -14,6 +15,13 @@ _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*)(?:\[[^=]*\])?\s*[-+*]?=[^=]")
 _LOOPED = re.compile(r"\s*for\s+([A-Za-z_]\w*)\s+in\b")
 _LINES_UP = 6
+
+
+def forget() -> None:
+    """Forget what was read of source files, which may have changed since."""
+    linecache.checkcache()
+    location.cache_clear()
+    assigned_name.cache_clear()
 
 
 def kernel_frame() -> FrameType | None:
@@ -32,6 +40,7 @@ def here() -> Location:
     return location(frame.f_code.co_filename, frame.f_lineno)
 
 
+@cache
 def location(file: str, line: int) -> Location:
     """Return the place where the text of a line begins."""
     text = linecache.getline(file, line)
@@ -51,6 +60,7 @@ def diagnostic(message: str, at: Location, rule: str = "", help: str = "") -> Di
     return Diagnostic(message, at, rule=rule, help=help, source=text or None)
 
 
+@cache
 def assigned_name(at: Location, default: str) -> str:
     """Return the variable that the statement at a line assigns; a guess that only names things."""
     for line in range(at.line, max(0, at.line - _LINES_UP), -1):

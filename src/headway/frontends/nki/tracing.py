@@ -19,7 +19,7 @@ from headway.frontends.nki.expand import proved
 from headway.frontends.nki.loading import find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.memory import DEFAULT_BUFFERS
-from headway.frontends.nki.places import location
+from headway.frontends.nki.places import forget, location
 from headway.frontends.nki.record import Recorder, TraceNode, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode
 from headway.frontends.nki.standins import Kernel
@@ -87,6 +87,7 @@ def record(
     args: Mapping[str, ArgSpec] | None = None,
 ) -> Trace:
     """Trace a kernel and roll its loops; `Trace.program` makes the program. Raise HeadwayError."""
+    forget()
     if not isinstance(source, str | Path):
         file = Path(inspect.getsourcefile(source) or "<kernel>")
         with standins.active(), _traced_range(source):

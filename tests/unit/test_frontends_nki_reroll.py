@@ -1,0 +1,244 @@
+"""Re-rolling, its proof, its speed, and the parts below it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headway.errors import HeadwayError, Location
+from headway.frontends import ArgSpec, record
+from headway.frontends.nki.affine import Sym, iteration, number, substituted
+from headway.frontends.nki.bands import bands
+from headway.frontends.nki.expand import proved
+from headway.frontends.nki.lifetimes import Lifetimes, Rotation, modulo, rotation, strides
+from headway.frontends.nki.memory import CAPACITY
+from headway.frontends.nki.record import Operand, Recorder, Storage, recording
+from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode, RolledOp
+from headway.frontends.nki.types import DTYPES, HBM, SBUF
+from headway.ir.program import Work
+
+AT = Location("kernels.py", 1, 1)
+WORK = Work("dma")
+
+
+def stored(site: int = 0) -> Storage:
+    return Storage(site, "x", (1000,), DTYPES["float32"], HBM, (), (), AT)
+
+
+def recorded(rows: list[int]) -> Recorder:
+    """A loop that reads row `rows[i]` in its iteration i."""
+    trace = Recorder()
+    x = stored()
+    with recording(trace):
+        loop = trace.open_python_loop("i", AT)
+        for row in rows:
+            trace.next_iteration(loop)
+            trace.add("dma", [Operand(x, (1000,), ((row, row + 1),), 4)], [], WORK)
+        trace.close(loop)
+    return trace
+
+
+def rolled(rows: list[int]) -> tuple[RolledNode, ...]:
+    trace = recorded(rows)
+    return proved(Reroller().roll(trace.body), trace.body)
+
+
+def form(nodes: tuple[RolledNode, ...]) -> str:
+    """`.` for an operation, `trip(body)` for a loop."""
+    return "".join(f"{n.trip}({form(n.body)})" if isinstance(n, Rolled) else "." for n in nodes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "shape"),
+    [
+        ([], ""),
+        ([5], "."),
+        ([5, 9], "2(.)"),
+        ([0, 3, 6, 9], "4(.)"),
+        ([9, 6, 3, 0], "4(.)"),
+        ([7, 0, 1, 2, 3], ".4(.)"),
+        ([7, 9, 0, 1, 2, 3], "..4(.)"),
+        ([0, 1, 2, 3, 9], "4(.)."),
+        ([7, 0, 1, 2, 3, 9], ".4(.)."),
+        ([7, 2, 0, 1, 2, 3, 9, 5], "..4(.).."),
+        ([0, 50, 1, 51, 2, 52], "3(..)"),
+        ([0, 50, 1, 51, 2, 52, 3], "3(..)."),
+        ([9, 0, 50, 1, 51, 2, 52], ".3(..)"),
+        ([0, 1, 4, 9, 16, 25], "......"),
+        ([3, 1, 4, 1, 5, 9, 2, 6], "........"),
+        ([i % 8 * 100 + i * i // 64 for i in range(8)] * 3, "3(........)"),
+    ],
+)
+def test_a_row_of_numbers_has_this_form(rows: list[int], shape: str) -> None:
+    assert form(rolled(rows)) == shape
+
+
+def test_the_proof_refuses_a_loop_that_is_wrong() -> None:
+    trace = recorded([0, 3, 6, 9])
+    (loop,) = Reroller().roll(trace.body)
+    assert isinstance(loop, Rolled)
+    (op,) = loop.body
+    assert isinstance(op, RolledOp)
+    wrong = RolledOp(op.origin, (Sym(0, ((0, 4),)), *op.numbers[1:]))
+    for broken in (replace(loop, body=(wrong,)), replace(loop, trip=3), replace(loop, trip=5)):
+        with pytest.raises(HeadwayError, match="a loop was rolled wrongly"):
+            proved((broken,), trace.body)
+
+
+def test_a_long_trace_is_rolled_in_time_that_grows_with_its_length() -> None:
+    def seconds(length: int) -> float:
+        trace = recorded([*range(length - 1), 0])
+        begin = time.process_time()
+        nodes = Reroller().roll(trace.body)
+        spent = time.process_time() - begin
+        assert form(nodes) == f"{length - 1}(.)."
+        return spent
+
+    short = min(seconds(500) for _ in range(3))
+    assert seconds(10_000) < 20 * short * 4
+
+
+def test_a_loop_that_does_not_roll_costs_no_more_than_its_length() -> None:
+    rows = [i * i for i in range(4_000)]
+    begin = time.process_time()
+    assert form(rolled(rows)) == "." * 4_000
+    assert time.process_time() - begin < 5
+
+
+# ---- numbers
+
+
+def test_numbers_add_up_and_vanish() -> None:
+    i, j = iteration(0), iteration(1)
+    assert i * 3 + j - 2 == Sym(-2, ((0, 3), (1, 1)))
+    assert (i + 1) - i == 1
+    assert 5 - i == Sym(5, ((0, -1),))
+    assert (i * 6 + 4) // 2 == Sym(2, ((0, 3),))
+    assert substituted(i * 3 + j, {0: 2}) == Sym(6, ((1, 1),))
+    assert number(4, ((0, 0),)) == 4
+
+
+def test_an_index_has_no_value_before_the_kernel_runs() -> None:
+    for wrong in (
+        lambda: iteration(0) // 2,
+        lambda: [1, 2][iteration(0)],
+        lambda: iteration(0) < 3,
+    ):
+        with pytest.raises(HeadwayError, match="where its value must be known"):
+            wrong()
+
+
+def test_a_remainder_has_small_factors() -> None:
+    assert modulo(iteration(0) * 6 + iteration(1) * 5 + 9, 4) == Sym(1, ((0, 2), (1, 1)))
+    assert modulo(iteration(0) * 8 - 1, 4) == 3
+
+
+# ---- slots
+
+
+def tiles(lives: list[tuple[int, int]]) -> tuple[list[Storage], Lifetimes]:
+    """Tile k is allocated in iteration k of loop 7."""
+    found = Lifetimes([])
+    found.trips[7] = len(lives)
+    made: list[Storage] = []
+    for k, (first, last) in enumerate(lives):
+        made.append(Storage(0, "t", (8, 8), DTYPES["float32"], SBUF, (k,), (7,), AT))
+        found._use(made[-1], first, last)  # pyright: ignore[reportPrivateUsage]
+    return made, found
+
+
+@pytest.mark.parametrize(
+    ("lives", "wanted", "slots"),
+    [
+        ([(0, 1), (2, 3), (4, 5)], 1, 1),
+        ([(0, 1), (2, 3), (4, 5)], 2, 2),
+        ([(0, 1), (2, 3), (4, 5)], 8, 3),
+        ([(0, 2), (1, 4), (3, 6)], 1, 2),
+        ([(0, 9), (1, 9), (2, 9), (3, 9)], 2, 4),
+        ([(0, 9), (1, 2), (3, 4), (5, 6)], 1, 4),
+    ],
+)
+def test_a_tile_has_as_many_slots_as_live_at_a_time(
+    lives: list[tuple[int, int]], wanted: int, slots: int
+) -> None:
+    made, found = tiles(lives)
+    assert rotation(made, found, (), wanted).slots == slots
+
+
+def test_allocations_are_counted_through_nested_loops() -> None:
+    assert strides((1, 2, 3), {1: 4, 2: 5, 3: 6}, ()) == (30, 6, 1)
+    assert strides((1, 2, 3), {1: 4, 2: 5, 3: 6}, (2,)) == (0, 6, 1)
+    assert strides((1, 2, 3), {1: 4, 2: 5}, ()) == (0, 0, 1)
+    assert Rotation((30, 6, 1), 4).count((iteration(0), 2, 5)) == Sym(17, ((0, 30),))
+
+
+# ---- bands
+
+
+def test_rows_that_an_index_walks_over_are_bands() -> None:
+    i = iteration(0)
+    cut = bands((512, 64), [((i * 128, i * 128 + 128), (0, 64)), ((0, 512), (0, 64))])
+    assert (cut.slots, cut.shape) == (4, (128, 64))
+    assert list(cut.pieces(((i * 128, i * 128 + 128), (0, 64)))) == [(i, ((0, 128), (0, 64)))]
+    assert [band for band, _ in cut.pieces(((0, 512), (0, 64)))] == [0, 1, 2, 3]
+
+
+def test_many_bands_share_slots() -> None:
+    i = iteration(0)
+    cut = bands((64, 64), [((i, i + 1), (0, 64))])
+    assert cut.slots == 8
+    assert [band for band, _ in cut.pieces(((0, 64), (0, 64)))] == list(range(8))
+
+
+def test_a_region_that_no_loop_moves_stays_a_region() -> None:
+    i = iteration(0)
+    cut = bands((64, 64), [((i * 8, i * 8 + 8), (0, 32)), ((0, 8), (32, 64))])
+    assert cut.widths == (8, None)
+    assert list(cut.pieces(((0, 8), (32, 64)))) == [(0, ((0, 8), (32, 64)))]
+
+
+def test_a_length_that_depends_on_a_loop_takes_the_whole_dimension() -> None:
+    i = iteration(0)
+    assert bands((64, 64), [((0, i * 8 + 8), (0, 64))]).widths == (64, None)
+
+
+def test_a_memory_that_would_overflow_rotates_less(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import nki.language as nl\n\n\ndef kernel(x):\n"
+        "    for i in range(8):\n        tile = nl.load(x[i * 128 : (i + 1) * 128, :])\n"
+    )
+    wide = CAPACITY["sbuf"] // 4 // 2  # two of these fill a partition
+    trace = record(path, "kernel", {"x": ArgSpec.parse(f"float32[1024,{wide}]")})
+    assert [b.slots for b in trace.program(buffers=4).buffers] == [2]
+
+
+def test_engines_and_queues_follow_the_documented_policy(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import nki.isa as nisa\nimport nki.language as nl\n\n\ndef kernel(x, n):\n"
+        "    a = nl.load(x[0:128, 0:128])\n"
+        "    b = nl.load(n[0:128, :])\n"
+        "    p = nl.matmul(a, a, transpose_x=True)\n"
+        "    e = nl.exp(p)\n"
+        "    s = nl.add(a, e)\n"
+        "    q = nl.add(b, b)\n"
+        "    c = nisa.tensor_scalar(dst=s, data=s, op0=nl.add, operand0=1.0, "
+        "engine=nisa.gpsimd_engine)\n"
+        "    nl.store(x[0:128, 0:128], value=s)\n"
+    )
+    args = {"x": ArgSpec.parse("float32[128,128]"), "n": ArgSpec.parse("int32[128,8]")}
+    program = record(path, "kernel", args).program()
+    assert [(i.engine, i.queue, i.cost.operation) for i in program.body] == [  # pyright: ignore
+        ("sync", "loads", "dma"),
+        ("sync", "loads", "dma"),
+        ("tensor", None, "matmul"),
+        ("scalar", None, "activation"),
+        ("vector", None, "tensor_tensor"),
+        ("gpsimd", None, "tensor_tensor"),
+        ("gpsimd", None, "tensor_scalar"),
+        ("gpsimd", "stores", "dma"),
+    ]
