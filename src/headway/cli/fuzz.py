@@ -85,7 +85,7 @@ def _programs(args: Namespace, chosen: tuple[str, ...]) -> int:
     from headway.check.fuzz import KINDS, Campaign, first_of_each, spread
     from headway.cli.files import print_json
 
-    campaign = Campaign(_candidates(chosen), simulated)
+    campaign = Campaign(candidates(chosen), simulated)
     failures: list[Failure] = []
     refused: Counter[str] = Counter()
     instances = 0
@@ -120,7 +120,7 @@ def _mutants(args: Namespace, chosen: tuple[str, ...]) -> int:
     from headway.check.trial import Mutation, Tried
     from headway.cli.files import print_json
 
-    mutation = Mutation(_candidates(chosen), simulated)
+    mutation = Mutation(candidates(chosen), simulated)
     fates: Counter[str] = Counter()
     by_kind: dict[str, Counter[str]] = {}
     missed: list[Tried] = []
@@ -154,7 +154,8 @@ def _counts(fates: Counter[str]) -> str:
     return ", ".join(f"{fates[fate]:,} {fate}" for fate in ("caught", "equivalent", "missed"))
 
 
-def _candidates(names: tuple[str, ...]) -> tuple[Candidate, ...]:
+def candidates(names: tuple[str, ...]) -> tuple[Candidate, ...]:
+    """Return strategies by name, in a form that other processes can load."""
     from headway.check.fuzz import Candidate
 
     return tuple(Candidate(name, partial(synchronized, name)) for name in names)

@@ -1,0 +1,96 @@
+"""Random programs: no strategy is early, those without barriers are exact, by judge and by clock.
+
+HEADWAY_PROGRAMS sets how many (300 by default). A failure prints a small program that fails too.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+
+import pytest
+
+from headway.check import check
+from headway.check.fuzz import Campaign, Candidate, difference, first_of_each, to_file, violation
+from headway.check.generate import Shape, generate, with_random_durations
+from headway.check.trial import Mutation
+from headway.cli.fuzz import candidates, simulated, synchronized
+from headway.spec import ideal
+from headway.strategies import names
+
+pytestmark = pytest.mark.property
+
+PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "300"))
+PARTS = 8
+"""Parts of the campaign, for as many processes."""
+
+
+def seeds(part: int, programs: int = PROGRAMS) -> range:
+    return range(part, programs, PARTS)
+
+
+def failures(campaign: Campaign, chosen: range) -> str:
+    """Return every kind of failure once, as a small program; "" if there is none."""
+    found = [failure for seed in chosen for failure in campaign.outcome(seed).failures]
+    texts = (to_file(campaign.shrunk(failure), failure) for failure in first_of_each(found))
+    return "\n".join(texts)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_strategies_hold_on_random_programs(part: int):
+    assert failures(Campaign(candidates(names()), simulated), seeds(part)) == ""
+
+
+def test_campaign_finds_a_strategy_that_forgets_a_wait():
+    def forgetful(program):
+        synced = synchronized("scoreboard", program)
+        first = synced.engines[0]
+        body = tuple(
+            replace(node, waits=()) if hasattr(node, "waits") else node for node in first.body
+        )
+        return replace(synced, engines=(replace(first, body=body), *synced.engines[1:]))
+
+    assert failures(Campaign((Candidate("forgetful", forgetful),), simulated), range(60)) != ""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_exact_means_the_ideal_issue_times_whatever_instructions_take(part: int):
+    for seed in seeds(part, PROGRAMS // 5):
+        case = generate(seed)
+        synced = synchronized("scoreboard", case.program)
+        assert check(synced, case.inputs).verdict == "exact"
+        for run in range(5):
+            program = with_random_durations(case.program, random.Random(f"{seed}/{run}"))
+            times = simulated(replace(synced, program=program), case.inputs)
+            assert difference(ideal(program, case.inputs), times) == "", f"seed {seed}, run {run}"
+            assert violation(program, case.inputs, times) == "", f"seed {seed}, run {run}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_control_values_in_memory_are_late_at_most_where_an_engine_follows(part: int):
+    # H4: scoreboard lets engines without work inside a loop load its trip count, to count along.
+    for seed in seeds(part):
+        case = generate(seed, Shape(control_in_memory=True))
+        verdict = check(synchronized("scoreboard", case.program), case.inputs)
+        others = [f for f in verdict.findings if "without work inside" not in f.message]
+        assert others == [], f"seed {seed}: {others[0]}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_barriers_are_never_early_with_control_values_in_memory(part: int):
+    for seed in seeds(part):
+        case = generate(seed, Shape(control_in_memory=True))
+        for name in ("barrier", "barrier-always"):
+            verdict = check(synchronized(name, case.program), case.inputs)
+            assert verdict.verdict in ("exact", "late"), f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_judge_misses_no_mutant(part: int):
+    mutation = Mutation(candidates(("scoreboard", "barrier")), simulated, Shape(9, 100))
+    tried = [
+        mutant for seed in seeds(part, min(PROGRAMS // 5, 400)) for mutant in mutation.outcome(seed)
+    ]
+    assert [mutant for mutant in tried if mutant.fate == "missed"] == []
+    assert any(mutant.fate == "caught" for mutant in tried)
