@@ -25,7 +25,7 @@ class Relation(Enum):
 class Form(NamedTuple):
     """`(sum of terms + offset) % modulus`; modulus 0 means none. `terms` may be an expression."""
 
-    terms: object
+    terms: tuple[tuple[str, int], ...] | Expr
     offset: int
     modulus: int
 

@@ -1,0 +1,229 @@
+"""What every instruction has to wait for: one forward data flow over the program.
+
+In     a program prepared as `Steps`, and which reasons for leaving out a wait may be used
+Out    `Needs`: for each instruction, and each control read of an engine, the waits that remain
+Keeps  what holds at a point holds on every path to it; see `headway.analysis.visit` for the rules
+Cost   each loop body is walked about three times, once more for each loop around it; a walk costs
+       what its accesses cost, and a meeting of paths what was touched between
+
+    loop i n {                        # at the header, after the first iteration:
+      Q ld writes(b[i % 2])           #   the last PE on this slot is 1 signal ago: PE >= count - 1
+      PE mm reads(b[i % 2])           #   Q >= count
+    }
+
+The state at the header of a loop is what holds at the entry and at the end of the body. It is found
+by walking the body until it no longer changes; what still changes after some walks is given up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+from typing import NamedTuple
+
+from headway.analysis.levels import NEAR, REACH, SPAN, Shift, zone_of
+from headway.analysis.records import Cell, Known, Merger, Path, shifted_cell
+from headway.analysis.steps import AnyStep, IfStep, LoopStep, Rotation, Step, Steps
+from headway.analysis.visit import Need, Rules, Visitor
+
+PATIENCE = 3
+"""Walks over a body, besides one for each slot that turns, before what changes is given up."""
+
+
+class Flow:
+    """Walks a program. `needs` are the waits of each instruction by its name and engine."""
+
+    def __init__(self, steps: Steps, rules: Rules) -> None:
+        self._steps = steps
+        self._rules = rules
+        self._visitor = Visitor(steps, rules)
+        self._levels = self._visitor.levels
+        self._cells = self._visitor.cells
+        self._heads: dict[int, _State] = {}
+        self._body(steps.body)
+
+    @property
+    def needs(self) -> dict[tuple[str, int], list[Need]]:
+        """The waits that remain. What is never executed is not listed."""
+        return self._visitor.needs
+
+    def _body(self, steps: Iterable[AnyStep]) -> None:
+        visit = self._visitor.visit
+        for step in steps:
+            if isinstance(step, Step):
+                visit(step)
+            elif isinstance(step, LoopStep):
+                self._loop(step)
+            else:
+                self._if(step)
+
+    def _if(self, step: IfStep) -> None:
+        for load in step.loads:
+            self._visitor.visit(load)
+        before = self._state(step.cells)
+        self._body(step.then)
+        then = self._state(step.cells)
+        self._restore(before)
+        self._body(step.orelse)
+        orelse = self._state(step.cells)
+        counts = self._levels.count
+        shifts = [Shift(self._levels), Shift(self._levels)]
+        for q in step.counters:
+            if then.counts[q] != orelse.counts[q]:
+                older = zone_of(before.counts[q]) + 1
+                floor = self._levels.meet(q, then.counts[q], orelse.counts[q])
+                while zone_of(floor) >= older:
+                    floor = self._levels.down(q, floor)
+                self._levels.open(q, step.zone, floor)
+                shifts[0].add(q, then.counts[q], counts[q], older)
+                shifts[1].add(q, orelse.counts[q], counts[q], older)
+        merger = self._merger(_path(shifts[0], then.known), _path(shifts[1], orelse.known))
+        for number, a in then.cells.items():
+            b = orelse.cells[number]
+            if a is not b:  # else neither branch has changed it
+                self._cells[number] = merger.cell(self._steps.sort_of(number), a, b)
+        self._visitor.known = merger.known()
+
+    def _loop(self, step: LoopStep) -> None:
+        if not step.is_while:
+            for load in step.loads:
+                self._visitor.visit(load)
+            if step.trip == 0:
+                return
+            if step.trip == 1:  # straight-line code
+                self._body(step.body)
+                return
+        entry = list(self._levels.count)
+        self._open(step, entry)
+        patience = PATIENCE + max((len(r.cells) for r in step.rotations), default=0)
+        walks = 0
+        if step.zone in self._heads:
+            self._meet_head(self._heads[step.zone], None, False)
+            walks = patience
+        while True:
+            head = self._state(step.cells)
+            if step.is_while:
+                for load in step.loads:
+                    self._visitor.visit(load)
+            tested = self._state(step.cells) if step.is_while else head
+            self._body(step.body)
+            end = self._state(step.cells)
+            walks += 1
+            if not self._close(step, head, walks >= patience):
+                break
+        self._heads[step.zone] = head
+        if step.trip is None:
+            self._restore(tested)
+            self._turn_unknown(step.rotations)
+        else:
+            self._restore(end)
+            self._leave(step, entry, step.trip)
+
+    def _open(self, step: LoopStep, entry: list[int]) -> None:
+        """Let every counter that the loop signals count from the header on."""
+        shift = Shift(self._levels)
+        for q in step.counters:
+            self._levels.open(q, step.zone, entry[q])
+            shift.add(q, entry[q], self._levels.count[q], zone_of(entry[q]))
+        self._shift(step.cells, shift)
+
+    def _close(self, step: LoopStep, head: _State, widens: bool) -> bool:
+        """Go from the end of the body to the header; tell whether the header's state changes."""
+        shift = Shift(self._levels)
+        for q in step.counters:
+            base = step.zone * SPAN
+            shift.add(q, self._levels.count[q], base, step.zone)
+            self._levels.count[q] = base
+        for rotation in step.rotations:
+            self._turn(rotation, rotation.turn)
+        return self._meet_head(head, shift, widens)
+
+    def _meet_head(self, head: _State, shift: Shift | None, widens: bool) -> bool:
+        """Merge the state into a header's; tell whether that changes the header's."""
+        merger = self._merger(Path(None, head.known), _path(shift, self._visitor.known), widens)
+        has_changed = False
+        for number, a in head.cells.items():
+            merged = merger.cell(self._steps.sort_of(number), a, self._cells[number])
+            has_changed |= merged is not a
+            self._cells[number] = merged
+        known = merger.known()
+        has_changed |= known != head.known
+        self._visitor.known = known
+        return has_changed
+
+    def _leave(self, step: LoopStep, entry: list[int], trip: int) -> None:
+        """Leave a loop that has run `trip` times. The state is that at the end of the last one."""
+        shift = Shift(self._levels)
+        for q in step.counters:
+            base = step.zone * SPAN
+            signals = self._levels.count[q] - base
+            last = entry[q] + (trip - 1) * signals  # the count at the header of the last iteration
+            if signals < NEAR and last + signals - zone_of(entry[q]) * SPAN < REACH:
+                shift.add(q, base, last, step.zone)
+                self._levels.count[q] = last + signals
+        self._shift(step.cells, shift)
+        for rotation in step.rotations:
+            self._turn(rotation, (1 - trip) * rotation.turn)
+
+    def _turn(self, rotation: Rotation, by: int) -> None:
+        """Let slot number r be what r + `by` was."""
+        slots = len(rotation.cells)
+        old = [self._cells[number] for number in rotation.cells]
+        for r, number in enumerate(rotation.cells):
+            self._cells[number] = old[(r + by) % slots]
+
+    def _turn_unknown(self, rotations: Iterable[Rotation]) -> None:
+        """Leave a loop that has run some number of times: a slot may be any that turns into it."""
+        path = Path(None, self._visitor.known)
+        merger = self._merger(path, path)
+        for rotation in rotations:
+            old = [self._cells[number] for number in rotation.cells]
+            stride = gcd(rotation.turn, len(old))
+            sort = self._steps.sort_of(rotation.cells[0])
+            for first in range(stride):
+                merged = old[first]
+                for other in old[first + stride :: stride]:
+                    merged = merger.cell(sort, merged, other)
+                for number in rotation.cells[first::stride]:
+                    self._cells[number] = merged
+
+    def _shift(self, cells: Iterable[int], shift: Shift) -> None:
+        """Let the state read as `shift` says. Equal cells stay one object."""
+        if shift.is_empty:
+            return
+        shared: dict[int, tuple[Cell, Cell]] = {}
+        for number in cells:
+            cell = self._cells[number]
+            if cell:
+                if id(cell) not in shared:
+                    shared[id(cell)] = (cell, shifted_cell(cell, shift))
+                self._cells[number] = shared[id(cell)][1]
+        self._visitor.known = [list(shift.lowers(tuple(k))) for k in self._visitor.known]
+
+    def _state(self, cells: Iterable[int]) -> _State:
+        current = self._cells
+        known = [levels.copy() for levels in self._visitor.known]
+        return _State({n: current[n] for n in cells}, known, list(self._levels.count))
+
+    def _restore(self, state: _State) -> None:
+        for number, cell in state.cells.items():
+            self._cells[number] = cell
+        self._visitor.known = [levels.copy() for levels in state.known]
+        self._levels.count[:] = state.counts
+
+    def _merger(self, a: Path, b: Path, widens: bool = False) -> Merger:
+        return Merger(self._steps, self._levels, a, b, self._rules.dont_care, widens)
+
+
+class _State(NamedTuple):
+    """What holds at a point, of the cells that are of interest. Never changed."""
+
+    cells: dict[int, Cell | None]
+    known: Known
+    counts: list[int]
+
+
+def _path(shift: Shift | None, known: Known) -> Path:
+    if shift is None or shift.is_empty:
+        return Path(None, known)
+    return Path(shift, [list(shift.lowers(tuple(levels))) for levels in known])

@@ -1,0 +1,102 @@
+"""In which frame the slots of a rotating buffer stand still.
+
+In     a program
+Out    for each loop, the buffers that are seen relative to its iteration, and how far they turn
+Keeps  inside a loop with frame `terms`, slot `(terms + offset) % slots` has the number `offset`,
+       whatever the iteration; when the iteration grows by one, number r is what r + turn was
+Cost   linear in the accesses
+
+    loop i n {                    # frame of b: 1*i, turn 1
+      Q ld writes(b[i % 2])       # slot 0 of the frame
+      PE mm reads(b[(i + 1) % 2]) # slot 1 of the frame
+    }
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from headway.analysis.slots import form
+from headway.ir.program import Access, Instr, Loop, Node, Program, While
+from headway.ir.walk import branches
+
+MAX_SLOTS = 64
+"""Buffers with more slots are not followed slot by slot; their thresholds live in registers."""
+
+Terms = tuple[tuple[str, int], ...]
+Frame = Mapping[str, Terms]
+
+
+class Position(NamedTuple):
+    """A slot as an affine function of iterations: `(terms + offset) % slots`."""
+
+    terms: Terms
+    offset: int
+
+
+class Frames:
+    """The frames that the loops of a program give to its rotating buffers."""
+
+    def __init__(self, program: Program) -> None:
+        self._slots = {buffer.name: buffer.slots for buffer in program.buffers}
+        self._votes: defaultdict[int, defaultdict[str, Counter[Terms]]]
+        self._votes = defaultdict(lambda: defaultdict(Counter))
+        if any(1 < slots <= MAX_SLOTS for slots in self._slots.values()):
+            self._count(program.body, {})
+
+    def position(self, access: Access) -> Position | None:
+        """Return the slot of an access, or None if it is not an affine function (exact)."""
+        slots = self._slots[access.buffer]
+        if slots == 1:
+            return Position((), 0)
+        found = form(access.slot)
+        if not isinstance(found.terms, tuple) or (found.terms and found.modulus not in (0, slots)):
+            return None
+        terms = ((loop, c % slots) for loop, c in found.terms)
+        return Position(tuple(term for term in terms if term[1]), found.offset % slots)
+
+    def turns(self, loop: Loop | While, frame: Frame) -> dict[str, int]:
+        """Return the buffers that `loop` gives a new frame, entered with `frame`, and their turns.
+
+        It is the frame that most accesses have for which this loop is the innermost that counts.
+        """
+        turns: dict[str, int] = {}
+        for buffer, votes in self._votes.get(id(loop), {}).items():
+            outer = frame.get(buffer, ())
+            for terms, _ in votes.most_common():
+                turn = dict(terms)[loop.iteration]
+                if tuple(term for term in terms if term[0] != loop.iteration) == outer:
+                    turns[buffer] = turn
+                    break
+        return turns
+
+    def inside(self, loop: Loop | While, frame: Frame, turns: Mapping[str, int]) -> Frame:
+        """Return the frame inside a loop."""
+        new = dict(frame)
+        for buffer, turn in turns.items():
+            new[buffer] = tuple(sorted((*frame.get(buffer, ()), (loop.iteration, turn))))
+        return new
+
+    def _count(self, body: tuple[Node, ...], scope: dict[str, tuple[int, int]]) -> None:
+        for node in body:
+            if isinstance(node, Instr):
+                self._vote((*node.reads, *node.writes), scope)
+                continue
+            inner = scope
+            if isinstance(node, Loop | While):
+                inner = {**scope, node.iteration: (len(scope), id(node))}
+            if node.control:  # a while tests its condition inside
+                self._vote(node.control.reads, inner if isinstance(node, While) else scope)
+            for part in branches(node):
+                self._count(part, inner)
+
+    def _vote(self, accesses: tuple[Access, ...], scope: dict[str, tuple[int, int]]) -> None:
+        for access in accesses:
+            if not 1 < self._slots[access.buffer] <= MAX_SLOTS:
+                continue
+            position = self.position(access)
+            if position and position.terms:
+                _, loop = max(scope[name] for name, _ in position.terms)
+                self._votes[loop][access.buffer][position.terms] += 1

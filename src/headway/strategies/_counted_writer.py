@@ -1,0 +1,333 @@
+"""Writes the program of one engine for the strategy `counted`.
+
+In     the prepared program, and what the engine has to wait for, to count and to capture
+Out    its engine program
+Keeps  at every point `shadow.q + offset` is the number of signals of q before it in program order,
+       as long as a later wait or capture reads it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from headway.analysis.plan import Key, Plan, Site
+from headway.analysis.skip import Last, last_captures, substituted
+from headway.analysis.steps import WRITE, AnyStep, IfStep, LoopStep, Step, Steps
+from headway.analysis.tally import Signals, Tallies
+from headway.ir.expr import Binary, Expr
+from headway.ir.program import If, Instr, Loop, Node, Program, While
+from headway.strategies._counted_constants import with_constants
+from headway.sync.program import (
+    Assign,
+    EngineProgram,
+    Exec,
+    Load,
+    Register,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncWhile,
+    Threshold,
+    Wait,
+)
+
+Body = list[SyncNode]
+Offsets = dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the writers of all engines share."""
+
+    program: Program
+    steps: Steps
+    tallies: Tallies
+    horizons: Sequence[int]
+    skips: bool
+    has_offsets: bool
+
+
+class Writer:
+    """Writes one engine program. `missing` are control values that it turned out to need."""
+
+    def __init__(self, context: Context, plan: Plan) -> None:
+        self.missing: set[tuple[str, str]] = set()
+        self._context = context
+        self._plan = plan
+        self._steps = context.steps
+        self._offsets: Offsets = dict.fromkeys(plan.counters, 0)
+        self._assigned: set[str] = set()
+        self._shadows = [RegisterRef(f"shadow.{counter}") for counter in self._steps.counters]
+        self._is_straight = all(isinstance(step, Step) for step in self._steps.body)
+        self._at = 0
+
+    def program(self) -> EngineProgram:
+        """Return the program. It is of no use if `missing` is not empty then."""
+        body = tuple(self._body(self._context.program.body, self._steps.body))
+        names = [self._shadow(q).name for q in self._plan.counters]
+        zero = set(names) - self._assigned
+        if zero and not self._is_straight:
+            body = with_constants(body, zero)
+        shadows = [Register(name) for name in names if name in self._assigned]
+        captures = [
+            Register(self._capture_name(key), self._steps.places[key.place].slots)
+            for key in self._plan.keys
+        ]
+        engine = self._steps.engines[self._plan.engine]
+        return EngineProgram(engine, body, (*shadows, *captures))
+
+    def _body(self, nodes: tuple[Node, ...], steps: tuple[AnyStep, ...]) -> Body:
+        out: Body = []
+        for node, step in zip(nodes, steps, strict=True):
+            match node, step:
+                case Instr(), Step():
+                    if step.engine == self._plan.engine:
+                        out.append(Exec(node.name, self._waits(), node.at))
+                    if step.counter in self._offsets:
+                        out += self._signal(step)
+                    else:
+                        self._at += 1
+                case Loop(), LoopStep():
+                    out += self._loop(node, step)
+                case While(), LoopStep():
+                    out += self._while(node, step)
+                case If(), IfStep():
+                    out += self._if(node, step)
+                case _:
+                    raise AssertionError("steps have the shape of their program")
+        return out
+
+    # Counting
+
+    def _signal(self, step: Step) -> Iterator[SyncNode]:
+        """Count the signal of a step and capture it where that is read later."""
+        yield from self._count(step.counter, 1, self._context.horizons[self._at])
+        for site in self._plan.sites.get(self._at, ()):
+            yield self._capture(site, self._count_of(site))
+        self._at += 1
+
+    def _count(self, q: int, signals: int, horizon: int) -> Iterator[SyncNode]:
+        """Count at compile time; without that option, in the register."""
+        if not signals or q not in self._offsets:
+            return
+        if self._context.has_offsets:
+            self._offsets[q] += signals
+        elif self._plan.is_used(q, min(horizon, self._at)):
+            yield self._add(q, signals)
+
+    def _add(self, q: int, signals: Expr) -> Assign:
+        shadow = self._shadow(q)
+        self._assigned.add(shadow.name)
+        return Assign(shadow, Binary("+", shadow, signals))
+
+    def _capture(self, site: Site, value: Expr) -> Assign:
+        return Assign(RegisterRef(self._capture_name(site.key), site.slot), value)
+
+    def _count_of(self, site: Site) -> Expr:
+        q = site.key.counter
+        return plus(self._shadow(q), self._offsets[q])
+
+    def _settle(self, before: Offsets, horizon: int) -> Iterator[SyncNode]:
+        """Bring the registers up to date, so that the offsets are `before` again."""
+        for q, offset in before.items():
+            ahead = self._offsets[q] - offset
+            if ahead and self._plan.is_used(q, horizon):
+                yield self._add(q, ahead)
+            self._offsets[q] = offset
+
+    def _waits(self) -> tuple[Wait, ...]:
+        """Return the waits of the step that comes next."""
+        if self._at not in self._plan.needs:
+            return ()
+        found: dict[Wait, None] = {}
+        for need in self._plan.needs[self._at]:
+            if need.gap is None:
+                key = Key(need.kind, need.counter, need.place)
+                threshold = Threshold(RegisterRef(self._capture_name(key), need.slot))
+            else:
+                offset = self._offsets[need.counter] - need.gap
+                shadow = None if self._is_straight else self._shadow(need.counter)
+                threshold = Threshold(shadow, offset)
+            found[Wait(self._steps.counters[need.counter], threshold)] = None
+        return tuple(found)
+
+    # Control
+
+    def _loop(self, node: Loop, step: LoopStep) -> Body:
+        out, load = self._loads(step.loads)
+        horizon = self._next_horizon(step)
+        if self._has_fixed_effect(step, horizon):
+            out += alone(load)
+            out += self._skip_fixed(step, horizon)
+            return out
+        self._require(node)
+        last = self._last_captures(node, step, horizon)
+        if last is not None:
+            out += alone(load)
+            out += self._skip(node, step, last, horizon)
+            return out
+        before = dict(self._offsets)
+        body = self._body(node.body, step.body)
+        body += self._settle(before, horizon)
+        if body or load:
+            out.append(SyncLoop(node.iteration, node.trip, tuple(body), load, node.at))
+        return out
+
+    def _while(self, node: While, step: LoopStep) -> Body:
+        horizon = self._next_horizon(step)
+        if self._has_fixed_effect(step, horizon):
+            return list(self._skip_fixed(step, horizon))
+        self._require(node)
+        before, start = dict(self._offsets), self._at
+        counted, load = self._loads(step.loads)
+        body = [*counted, *self._body(node.body, step.body), *self._settle(before, horizon)]
+        if not body and not load:
+            return []
+        end, self._at = self._at, start
+        counted, _ = self._loads(step.loads)  # the test that fails has loaded the condition too
+        self._at = end
+        return [SyncWhile(node.iteration, node.condition, tuple(body), load, node.at), *counted]
+
+    def _if(self, node: If, step: IfStep) -> Body:
+        out, load = self._loads(step.loads)
+        horizon = self._next_horizon(step)
+        if self._has_fixed_effect(step, horizon):
+            out += alone(load)
+            out += self._skip_fixed(step, horizon)
+            return out
+        self._require(node)
+        before = dict(self._offsets)
+        then, after_then = self._body(node.then, step.then), dict(self._offsets)
+        self._offsets = dict(before)
+        orelse, after_orelse = self._body(node.orelse, step.orelse), dict(self._offsets)
+        horizon = self._horizon_here()
+        common = {q: min(after_then[q], after_orelse[q]) for q in before}
+        orelse += self._settle(common, horizon)
+        self._offsets = after_then
+        then += self._settle(common, horizon)
+        if then or orelse or load:
+            out.append(SyncIf(node.condition, tuple(then), tuple(orelse), load, node.at))
+        return out
+
+    def _loads(self, loads: Sequence[Step]) -> tuple[Body, Load | None]:
+        """Count the loads of all engines; return this engine's own."""
+        own: Load | None = None
+        out: Body = []
+        for step in loads:
+            if step.engine == self._plan.engine:
+                own = Load(step.name, self._waits())
+            out += self._signal(step)
+        return out, own
+
+    def _require(self, node: Loop | While | If) -> None:
+        """Note that the engine has to know the decision, if that is not settled yet."""
+        if node.control and not self._is_loaded(node.control.name):
+            self.missing.add((node.control.name, self._steps.engines[self._plan.engine]))
+
+    def _is_loaded(self, control: str) -> bool:
+        return self._steps.engines[self._plan.engine] in self._steps.readers[control]
+
+    def _next_horizon(self, step: LoopStep | IfStep) -> int:
+        """Return the first step that may come after the first one inside."""
+        inside = self._context.tallies.of(step).size
+        return self._context.horizons[self._at] if inside else self._at
+
+    def _horizon_here(self) -> int:
+        return min(self._context.horizons[self._at - 1], self._at) if self._at else 0
+
+    def _has_fixed_effect(self, step: LoopStep | IfStep, horizon: int) -> bool:
+        """Tell whether the engine may pass by: nothing to do, to capture, or to find out inside."""
+        tally = self._context.tallies.of(step)
+        if self._plan.engine in tally.engines or self._plan.has_sites(self._at, tally.size):
+            return False
+        counts = (tally.total[q] for q in tally.total if self._plan.is_used(q, horizon))
+        return all(count is not None for count in counts)
+
+    def _skip_fixed(self, step: LoopStep | IfStep, horizon: int) -> Iterator[SyncNode]:
+        tally = self._context.tallies.of(step)
+        self._at += tally.size
+        for q, count in tally.total.items():
+            yield from self._count(q, count or 0, horizon)
+
+    # Loops that are not walked
+
+    def _last_captures(self, node: Loop, step: LoopStep, horizon: int) -> list[Last] | None:
+        tally = self._context.tallies.of(step)
+        if not self._context.skips or self._plan.engine in tally.engines:
+            return None
+        if any(n is None for q, n in tally.turn.items() if self._plan.is_used(q, horizon)):
+            return None
+        slots = [place.slots for place in self._steps.places]
+        tallies = self._context.tallies
+        return last_captures(step, node.iteration, self._at, self._plan, tallies, slots)
+
+    def _skip(
+        self, node: Loop, step: LoopStep, last: list[Last], horizon: int
+    ) -> Iterator[SyncNode]:
+        """Add what the loop adds, and capture its last iterations in their order (C11)."""
+        tally = self._context.tallies.of(step)
+        yield from self._last_iterations(node, tally.turn, last, 0)
+        self._at += tally.size
+        for q, signals in tally.turn.items():
+            if signals and self._plan.is_used(q, horizon):
+                if isinstance(node.trip, int):
+                    yield from self._count(q, signals * node.trip, horizon)
+                else:
+                    yield self._add(q, times(signals, node.trip))
+
+    def _last_iterations(self, node: Loop, turn: Signals, last: list[Last], back: int) -> Body:
+        """Capture the last iteration but `back`, if there was one (C12), after those before it."""
+        due = [capture for capture in last if capture.period > back]
+        if not due or (isinstance(node.trip, int) and node.trip <= back):
+            return []
+        out = self._last_iterations(node, turn, last, back + 1)
+        number = plus(node.trip, -1 - back)
+        for site, position, _ in due:
+            q = site.key.counter
+            count = plus(self._shadow(q), self._offsets[q] + position)
+            value = plus(count, times(turn[q] or 0, number))
+            slot = substituted(site.slot, node.iteration, number)
+            out.append(self._capture(Site(site.key, slot), value))
+        if isinstance(node.trip, int):
+            return out
+        return [SyncIf(Binary(">", node.trip, back), tuple(out))]
+
+    # Names
+
+    def _shadow(self, q: int) -> RegisterRef:
+        return self._shadows[q]
+
+    def _capture_name(self, key: Key) -> str:
+        """Return a name such as `write.q.x`, or `write.q.x.3` for atom 3."""
+        place = self._steps.places[key.place]
+        kind = "write" if key.kind == WRITE else "access"
+        atom = f".{place.atom}" if place.atom else ""
+        return f"{kind}.{self._steps.counters[key.counter]}.{place.buffer}{atom}"
+
+
+def alone(load: Load | None) -> Body:
+    """Return a load that stands alone, if there is one."""
+    return [load] if load else []
+
+
+def plus(expr: Expr, number: Expr) -> Expr:
+    """Return a sum, computed as far as it is static."""
+    if isinstance(number, int):
+        if isinstance(expr, int):
+            return expr + number
+        if not number:
+            return expr
+        if isinstance(expr, Binary) and expr.operator == "+" and isinstance(expr.right, int):
+            return plus(expr.left, expr.right + number)
+        if number < 0:
+            return Binary("-", expr, -number)
+    return Binary("+", expr, number)
+
+
+def times(factor: int, expr: Expr) -> Expr:
+    """Return a product, computed as far as it is static."""
+    if isinstance(expr, int):
+        return factor * expr
+    return expr if factor == 1 else Binary("*", factor, expr)
