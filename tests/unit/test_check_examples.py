@@ -17,11 +17,13 @@ from pathlib import Path
 import pytest
 
 from headway.check import check
+from headway.check.fuzz import difference, violation
+from headway.cli.fuzz import simulated
 from headway.cli.inputs import parse_inputs, resolve
 from headway.ir import parse
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
-from headway.spec import required
+from headway.spec import ideal, required
 from headway.strategies import load
 from headway.sync import parse_sync
 from headway.sync.expand import expand
@@ -160,3 +162,23 @@ def test_wrong_variant_is_found_out(path: Path):
         found = [(f.kind, f.instance, f.counter, f.threshold, f.required) for f in verdict.findings]
         assert found == case.findings
         assert verdict.verdict == (case.findings[0][0] if case.findings else "exact")
+
+
+@of_right
+def test_scoreboard_issues_when_the_ideal_machine_does(path: Path):
+    program, expected = right(path)
+    synced = load("scoreboard").synchronize(program, TARGET)
+    for case in expected:
+        assert difference(ideal(program, case.inputs), simulated(synced, case.inputs)) == ""
+
+
+@of_wrong
+def test_clock_confirms_what_the_judge_says_of_a_wrong_variant(path: Path):
+    synced, expected = wrong(path)
+    for case in expected:
+        times = simulated(synced, case.inputs)
+        is_early = bool(violation(synced.program, case.inputs, times))
+        is_other = bool(difference(ideal(synced.program, case.inputs), times))
+        kinds = {finding[0] for finding in case.findings}
+        assert is_early == ("early" in kinds)
+        assert is_other == bool(kinds)
