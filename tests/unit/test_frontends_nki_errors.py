@@ -11,6 +11,8 @@ import pytest
 from headway.cli.main import main
 from headway.errors import HeadwayError, InvalidInput
 from headway.frontends import ArgSpec, record, trace
+from headway.frontends.nki.standins import modules
+from headway.frontends.nki.types import DTYPES, MEMORIES
 
 Failure = Callable[..., str]
 
@@ -78,6 +80,14 @@ def test_too_many_partitions(failure: Failure) -> None:
         "   8 |     tile = nl.load(x[0:256, :])\n"
         "     |     ^\n"
         "  rule: the first dimension of a tile is the partition, at most 128"
+    )
+
+
+def test_block_dimensions(failure: Failure) -> None:
+    body = "tile = nl.ndarray((4, nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.sbuf)"
+    assert failure(body).splitlines()[0] == (
+        "kernels.py:8:5: error: a tensor of shape (4, 128, 512) has block dimensions before its "
+        "partition dimension"
     )
 
 
@@ -310,3 +320,11 @@ def test_no_buffers_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     arguments = ["trace", f"{path}:kernel", "--arg", "x=float32[4,4]", "--buffers", "0"]
     assert main(arguments) == 1
     assert capsys.readouterr().err == "error: 0 buffers: a tile needs at least 1\n"
+
+
+@pytest.mark.parametrize("part", ["nki.isa", "nki.language"])
+def test_the_document_lists_every_known_name(part: str) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "nki.md").read_text()
+    known = set(vars(modules()[part])) - {*DTYPES, *MEMORIES}
+    missing = sorted(n for n in known if not n.startswith("__") and f"`{n}`" not in text)
+    assert missing == []

@@ -23,6 +23,7 @@ from headway.ir.program import Program
 from headway.spec.instances import Instance, instances
 
 MOST_OPERATIONS = 400
+DOCUMENT = Path(__file__).parents[2] / "docs" / "nki.md"
 
 
 def recorded_operations(body: list[TraceNode]) -> Iterator[Op]:
@@ -103,7 +104,10 @@ def check(trace: Trace) -> None:
 def test_a_packaged_kernel_goes_all_the_way(kernel: PackagedKernel) -> None:
     if not kernel.is_installed():
         pytest.skip(f"{kernel.package} is not installed")
-    check(kernel.record())
+    trace = kernel.record()
+    check(trace)
+    counts = f"{trace.recorded_operations} | {trace.rolled_operations} |"
+    assert f"| {kernel.package} | `{kernel.name}` | {counts}\n" in DOCUMENT.read_text()
 
 
 def test_the_comparison_notices_a_lost_access() -> None:

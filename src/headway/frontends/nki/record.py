@@ -115,9 +115,8 @@ class _Frame:
 class Recorder:
     """Grows the trace of one kernel."""
 
-    def __init__(self, grid: int = 1) -> None:
+    def __init__(self) -> None:
         self.body: list[TraceNode] = []
-        self.grid = grid
         self._frames = [_Frame(None, self.body)]
         self._sites: dict[Hashable, int] = {}
         self._kinds: dict[Kind, Kind] = {}

@@ -14,7 +14,6 @@ class Register:
     """A number in a register; `reads` is the memory that it was loaded from."""
 
     reads: tuple[Operand, ...] = ()
-    value: int | None = None
     _loop: DeviceLoop | None = field(default=None, repr=False)
 
     def __bool__(self) -> bool:

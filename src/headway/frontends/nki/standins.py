@@ -114,11 +114,11 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
 def _register_alloc(value: Any = None) -> Register:
     if isinstance(value, Tensor):
         return Register((value.operand(), *value.also))
-    return Register(value=value)
+    return Register()
 
 
-def _register_move(dst: Register, imm: int = 0) -> Register:
-    dst.value = imm
+def _register_move(dst: Register, imm: object = 0) -> Register:
+    dst.load(imm.reads if isinstance(imm, Register) else ())
     return dst
 
 

@@ -16,7 +16,7 @@ from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Box, Operand, Storage, recorder
 from headway.frontends.nki.registers import Register
-from headway.frontends.nki.types import PARTITIONS, DType, Memory, dtype_of
+from headway.frontends.nki.types import PARTITIONS, DType, Memory, PartitionExtent, dtype_of
 
 Index = Any  # int, slice, None, Ellipsis, Sym, Register, Tensor or numpy array
 
@@ -207,6 +207,12 @@ def whole(storage: Storage, shape: tuple[int, ...], dtype: DType) -> Tensor:
 def allocated(shape: Sequence[Any], dtype: DType, memory: Memory, name: str = "") -> Tensor:
     """Return a new tensor. Raise InvalidProgram if it does not fit the partitions."""
     extents = tuple(_extent(size) for size in shape)
+    if any(isinstance(size, PartitionExtent) for size in shape[1:]):
+        raise problem(
+            f"a tensor of shape {extents} has block dimensions before its partition dimension",
+            rule="block dimensions (nl.par_dim after the first dimension) are not traced yet",
+            help="use a list of tiles, or a loop that allocates each tile",
+        )
     if memory.is_on_chip and len(extents) < 2:
         extents = (*extents, *(1,) * (2 - len(extents)))
     if memory.is_on_chip and extents[0] > PARTITIONS:

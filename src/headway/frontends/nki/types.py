@@ -81,6 +81,10 @@ MEMORIES = {
 PARTITIONS = 128
 
 
+class PartitionExtent(int):
+    """What `nl.par_dim(n)` gives: n, marked as the extent of the partition dimension."""
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A constant of an API that only its name matters of, as `engine.vector`."""
