@@ -63,7 +63,8 @@ class Frames:
         It is the frame that most accesses have for which this loop is the innermost that counts.
         """
         turns: dict[str, int] = {}
-        for buffer, votes in self._votes.get(id(loop), {}).items():
+        votes_here: Mapping[str, Counter[Terms]] = self._votes.get(id(loop)) or {}
+        for buffer, votes in votes_here.items():
             outer = frame.get(buffer, ())
             for terms, _ in votes.most_common():
                 turn = dict(terms)[loop.iteration]

@@ -111,7 +111,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Instr:
-    """A static instruction: issued by `engine`, run by `queue` if there is one, else by `engine`."""
+    """A static instruction: issued by `engine`, run by `queue` if given, else by `engine`."""
 
     name: str
     engine: str
@@ -178,7 +178,7 @@ Node = Instr | Loop | While | If
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A sequential program. Names of engines and queues, buffers, inputs, instructions are unique."""
+    """A sequential program. Engines and queues, buffers, inputs, instructions have unique names."""
 
     name: str
     body: tuple[Node, ...]
