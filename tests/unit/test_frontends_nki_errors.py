@@ -91,6 +91,17 @@ def test_block_dimensions(failure: Failure) -> None:
     )
 
 
+def test_a_launch_grid(failure: Failure) -> None:
+    body = """
+        @nki.jit
+        def inner(y):
+            nl.load(y[0:128, :])
+        inner[1](x)
+        inner[2, 1](x)
+        """
+    assert failure(body).splitlines()[0] == ("kernels.py:12:5: error: a launch grid of (2, 1)")
+
+
 def test_shapes_that_do_not_fit(failure: Failure) -> None:
     body = """
         a = nl.load(x[0:128, :])

@@ -16,9 +16,9 @@ from typing import Any
 
 from headway.errors import HeadwayError
 from headway.frontends.nki import isa, language
-from headway.frontends.nki.places import diagnostic, here
+from headway.frontends.nki.places import diagnostic, here, problem
 from headway.frontends.nki.registers import Register
-from headway.frontends.nki.tensor import Tensor
+from headway.frontends.nki.tensor import Tensor, sequence
 from headway.frontends.nki.types import DTYPES
 
 OLD, NEW = "neuronxcc.nki", "nki"
@@ -66,6 +66,12 @@ class Kernel:
         return self.function(*args, **keywords)
 
     def __getitem__(self, grid: object) -> Kernel:
+        if any(extent != 1 for extent in sequence(grid)):
+            raise problem(
+                f"a launch grid of {grid}",
+                rule="one program is traced; launch grids are not traced yet",
+                help="trace the kernel itself: it is program 0",
+            )
         return self
 
 
