@@ -17,7 +17,9 @@ by walking the body until it no longer changes; what still changes after some wa
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from enum import IntEnum
 from math import gcd
 from typing import NamedTuple
 
@@ -28,6 +30,39 @@ from headway.analysis.visit import Need, Rules, Visitor
 
 PATIENCE = 3
 """Walks over a body, besides one for each slot that turns, before what changes is given up."""
+
+MAX_THOROUGH, MAX_REFINED = 50_000, 250_000
+"""Visits of instructions that an effort may take, as expected."""
+
+
+class Effort(IntEnum):
+    """How often loops are walked. Less effort only leaves more waits and registers."""
+
+    THOROUGH = 2  # until nothing changes: about 2 * depth + 1 times
+    REFINED = 1  # depth + 1 times
+    QUICK = 0  # once
+
+
+def effort(body: tuple[AnyStep, ...]) -> Effort:
+    """Return the most effort that a program of this size can have."""
+    thorough, refined = _visits(body, 0)
+    if thorough <= MAX_THOROUGH:
+        return Effort.THOROUGH
+    return Effort.REFINED if refined <= MAX_REFINED else Effort.QUICK
+
+
+def _visits(body: tuple[AnyStep, ...], depth: int) -> tuple[int, int]:
+    thorough = refined = 0
+    for step in body:
+        if isinstance(step, Step):
+            thorough += 2 * depth + 1
+            refined += depth + 1
+            continue
+        inside = (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
+        for part in inside:
+            more = _visits(part, depth + isinstance(step, LoopStep))
+            thorough, refined = thorough + more[0], refined + more[1]
+    return thorough, refined
 
 
 class Flow:
@@ -40,6 +75,9 @@ class Flow:
         self._levels = self._visitor.levels
         self._cells = self._visitor.cells
         self._heads: dict[int, _State] = {}
+        self._effort = effort(steps.body)
+        self._is_last = True  # whether no loop around will be walked again
+        self._shift_back = Shift(self._levels)
         self._body(steps.body)
 
     @property
@@ -94,30 +132,70 @@ class Flow:
                 self._body(step.body)
                 return
         entry = list(self._levels.count)
+        if self._effort == Effort.THOROUGH:
+            walk = self._settle(step, entry)
+        else:
+            walk = self._descend(step, entry)
+        if step.trip is None:
+            self._restore(walk.tested)
+            self._turn_unknown(step.rotations)
+        else:
+            self._restore(walk.end)
+            self._leave(step, entry, step.trip)
+
+    def _settle(self, step: LoopStep, entry: list[int]) -> _Walk:
+        """Walk the body until what holds at the header holds at the end too."""
         self._open(step, entry)
         patience = PATIENCE + max((len(r.cells) for r in step.rotations), default=0)
         walks = 0
         if step.zone in self._heads:
-            self._meet_head(self._heads[step.zone], None, False)
+            self._meet_head(self._heads[step.zone], None, keeps_groups=False)
             walks = patience
         while True:
-            head = self._state(step.cells)
-            if step.is_while:
-                for load in step.loads:
-                    self._visitor.visit(load)
-            tested = self._state(step.cells) if step.is_while else head
-            self._body(step.body)
-            end = self._state(step.cells)
+            walk = self._walk(step)
             walks += 1
-            if not self._close(step, head, walks >= patience):
-                break
-        self._heads[step.zone] = head
-        if step.trip is None:
-            self._restore(tested)
-            self._turn_unknown(step.rotations)
-        else:
-            self._restore(end)
-            self._leave(step, entry, step.trip)
+            self._back(step)
+            if not self._meet_head(walk.head, self._shift_back, walks >= patience):
+                self._heads[step.zone] = walk.head
+                return walk
+
+    def _descend(self, step: LoopStep, entry: list[int]) -> _Walk:
+        """Walk the body with what holds in every iteration for sure; if there is time, once more.
+
+        What holds at the entry and at the end of any such walk holds at the header.
+        """
+        before = self._state(step.cells)
+        self._open(step, entry)
+        start = self._state(step.cells)
+        self._forget(step, before)
+        is_last, self._is_last = self._is_last, False
+        if self._effort == Effort.REFINED and is_last:
+            for _ in range(max((len(r.cells) for r in step.rotations), default=1)):
+                self._walk(step)
+                self._back(step)
+                self._meet_head(start, self._shift_back)
+        self._is_last = is_last
+        return self._walk(step)
+
+    def _walk(self, step: LoopStep) -> _Walk:
+        """Walk the body once."""
+        head = self._state(step.cells)
+        if step.is_while:
+            for load in step.loads:
+                self._visitor.visit(load)
+        tested = self._state(step.cells) if step.is_while else head
+        self._body(step.body)
+        return _Walk(head, tested, self._state(step.cells))
+
+    def _forget(self, step: LoopStep, before: _State) -> None:
+        """Keep only what iterations cannot change: what engines knew, and where accesses may be."""
+        self._visitor.known = [levels.copy() for levels in before.known]
+        turning = {n: rotation.cells for rotation in step.rotations for n in rotation.cells}
+        for number, (writers, accessors) in step.cells.items():
+            cells = (before.cells[other] for other in turning.get(number, (number,)))
+            self._cells[number] = self._visitor.unknown(
+                self._steps.sort_of(number), writers, accessors, [cell for cell in cells if cell]
+            )
 
     def _open(self, step: LoopStep, entry: list[int]) -> None:
         """Let every counter that the loop signals count from the header on."""
@@ -125,22 +203,26 @@ class Flow:
         for q in step.counters:
             self._levels.open(q, step.zone, entry[q])
             shift.add(q, entry[q], self._levels.count[q], zone_of(entry[q]))
-        self._shift(step.cells, shift)
+        # Groups must not be shared with cells that the loop does not touch.
+        self._shift(step.cells, shift, defaultdict(self._levels.groups.__next__))
 
-    def _close(self, step: LoopStep, head: _State, widens: bool) -> bool:
-        """Go from the end of the body to the header; tell whether the header's state changes."""
-        shift = Shift(self._levels)
+    def _back(self, step: LoopStep) -> None:
+        """Go from the end of the body to the header; `_shift_back` says how levels read there."""
+        self._shift_back = Shift(self._levels)
         for q in step.counters:
             base = step.zone * SPAN
-            shift.add(q, self._levels.count[q], base, step.zone)
+            self._shift_back.add(q, self._levels.count[q], base, step.zone)
             self._levels.count[q] = base
         for rotation in step.rotations:
             self._turn(rotation, rotation.turn)
-        return self._meet_head(head, shift, widens)
 
-    def _meet_head(self, head: _State, shift: Shift | None, widens: bool) -> bool:
+    def _meet_head(
+        self, head: _State, shift: Shift | None, widens: bool = False, keeps_groups: bool = True
+    ) -> bool:
         """Merge the state into a header's; tell whether that changes the header's."""
-        merger = self._merger(Path(None, head.known), _path(shift, self._visitor.known), widens)
+        merger = self._merger(
+            Path(None, head.known), _path(shift, self._visitor.known), widens, keeps_groups
+        )
         has_changed = False
         for number, a in head.cells.items():
             merged = merger.cell(self._steps.sort_of(number), a, self._cells[number])
@@ -187,7 +269,9 @@ class Flow:
                 for number in rotation.cells[first::stride]:
                     self._cells[number] = merged
 
-    def _shift(self, cells: Iterable[int], shift: Shift) -> None:
+    def _shift(
+        self, cells: Iterable[int], shift: Shift, groups: dict[int, int] | None = None
+    ) -> None:
         """Let the state read as `shift` says. Equal cells stay one object."""
         if shift.is_empty:
             return
@@ -196,7 +280,7 @@ class Flow:
             cell = self._cells[number]
             if cell:
                 if id(cell) not in shared:
-                    shared[id(cell)] = (cell, shifted_cell(cell, shift))
+                    shared[id(cell)] = (cell, shifted_cell(cell, shift, groups))
                 self._cells[number] = shared[id(cell)][1]
         self._visitor.known = [list(shift.lowers(tuple(k))) for k in self._visitor.known]
 
@@ -211,8 +295,16 @@ class Flow:
         self._visitor.known = [levels.copy() for levels in state.known]
         self._levels.count[:] = state.counts
 
-    def _merger(self, a: Path, b: Path, widens: bool = False) -> Merger:
-        return Merger(self._steps, self._levels, a, b, self._rules.dont_care, widens)
+    def _merger(self, a: Path, b: Path, widens: bool = False, keeps_groups: bool = False) -> Merger:
+        return Merger(self._steps, self._levels, a, b, self._rules.dont_care, widens, keeps_groups)
+
+
+class _Walk(NamedTuple):
+    """The states of a walk: at the header, after the test of a while, and at the end."""
+
+    head: _State
+    tested: _State
+    end: _State
 
 
 class _State(NamedTuple):

@@ -19,6 +19,8 @@ before; only what its body touches is looked at.
 
 from __future__ import annotations
 
+import itertools
+
 SPAN = 1 << 32
 REACH = SPAN >> 2  # offsets lie in (-REACH, REACH)
 NEAR = SPAN >> 1  # levels closer than this lie in one zone
@@ -35,6 +37,7 @@ class Levels:
 
     def __init__(self, counters: int) -> None:
         self.count = [0] * counters
+        self.groups = itertools.count()  # a number for each access that is visited
         self._floors: list[dict[int, int]] = [{0: NEVER} for _ in range(counters)]
 
     def open(self, q: int, zone: int, floor: int) -> None:

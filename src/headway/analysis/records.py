@@ -25,6 +25,7 @@ class Record(NamedTuple):
     high: int
     known: tuple[int, ...]
     seen: int
+    group: int
 
 
 Records = dict[int, Record]  # by counter; never changed, only replaced
@@ -43,10 +44,21 @@ class Path(NamedTuple):
 
 
 class Merger:
-    """Merges what holds on two paths. `widens`: what still changes is given up, so that it ends."""
+    """Merges what holds on two paths.
+
+    `widens`: what still changes is given up, so that a loop comes to an end. `keeps_groups`: groups
+    of the first path occur in no cell that is not merged, so that the first pair may keep them.
+    """
 
     def __init__(
-        self, steps: Steps, levels: Levels, a: Path, b: Path, reconciles: bool, widens: bool = False
+        self,
+        steps: Steps,
+        levels: Levels,
+        a: Path,
+        b: Path,
+        reconciles: bool,
+        widens: bool = False,
+        keeps_groups: bool = False,
     ) -> None:
         self._steps = steps
         self._levels = levels
@@ -54,7 +66,10 @@ class Merger:
         self._b = b
         self._reconciles = reconciles and not widens
         self._widens = widens
+        self._keeps_groups = keeps_groups
         self._nothing = (NEVER,) * len(levels.count)
+        self._groups: dict[tuple[int, int], int] = {}
+        self._taken: set[int] = set()
         self._memory: dict[tuple[int, int, int], tuple[Cell | None, Cell | None, Cell]] = {}
 
     def cell(self, sort: int, a: Cell | None, b: Cell | None) -> Cell | None:
@@ -93,8 +108,9 @@ class Merger:
 
     def _record(self, q: int, users: Users, a: Record | None, b: Record | None) -> Record:
         before, a, b = a, shifted(q, a, self._a.shift), shifted(q, b, self._b.shift)
-        if a == b and a is before and a is not None:
-            return a
+        group = self._group(a.group if a else -1, b.group if b else -1)
+        if a is not None and b is not None and a is before and a[:-1] == b[:-1]:
+            return a if group == a.group else a._replace(group=group)
         a_free, b_free = self._free(q, users, a, self._a), self._free(q, users, b, self._b)
         low, high = self._bounds(q, users, (a, a_free), (b, b_free))
         known, seen = self._nothing, a_free & b_free
@@ -104,8 +120,18 @@ class Merger:
                 low = low if low >= a.low else NEVER
                 high = high if high <= a.high else max(high, self._levels.count[q])
                 seen &= a.seen
-        merged = Record(low, high, known, seen)
+        merged = Record(low, high, known, seen, group)
         return before if before is not None and before == merged else merged
+
+    def _group(self, a: int, b: int) -> int:
+        """Return one group for all records that come from these two."""
+        group = self._groups.get((a, b))
+        if group is None:
+            is_free = self._keeps_groups and a >= 0 and a not in self._taken
+            group = a if is_free else next(self._levels.groups)
+            self._taken.add(group)
+            self._groups[a, b] = group
+        return group
 
     def _free(self, q: int, users: Users, record: Record | None, path: Path) -> int:
         """Return the mask of the engines that need not wait for a record."""
@@ -169,14 +195,19 @@ def shifted(q: int, record: Record | None, shift: Shift | None) -> Record | None
     """Return a record as it reads behind a meeting of paths."""
     if record is None or shift is None:
         return record
-    low, high, known, seen = record
-    return Record(shift.lower(q, low), shift.upper(q, high), shift.lowers(known), seen)
+    low, high, known, seen, group = record
+    return Record(shift.lower(q, low), shift.upper(q, high), shift.lowers(known), seen, group)
 
 
-def shifted_cell(cell: Cell, shift: Shift) -> Cell:
-    """Return a cell as it reads from a point on where counters start anew."""
+def shifted_cell(cell: Cell, shift: Shift, groups: dict[int, int] | None = None) -> Cell:
+    """Return a cell as it reads from a point on where counters start anew, with new groups."""
     writes, accesses = cell
-    return (
-        {q: r for q, record in writes.items() if (r := shifted(q, record, shift))},
-        {q: r for q, record in accesses.items() if (r := shifted(q, record, shift))},
-    )
+    return _shifted(writes, shift, groups), _shifted(accesses, shift, groups)
+
+
+def _shifted(records: Records, shift: Shift, groups: dict[int, int] | None) -> Records:
+    found: Records = {}
+    for q, record in records.items():
+        new = shifted(q, record, shift) or record
+        found[q] = new if groups is None else new._replace(group=groups[record.group])
+    return found

@@ -82,7 +82,7 @@ class LoopStep:
     loads: tuple[Step, ...]
     body: tuple[AnyStep, ...]
     counters: tuple[int, ...]
-    cells: tuple[int, ...]
+    cells: Touched
     rotations: tuple[Rotation, ...]
 
 
@@ -95,10 +95,12 @@ class IfStep:
     then: tuple[AnyStep, ...]
     orelse: tuple[AnyStep, ...]
     counters: tuple[int, ...]
-    cells: tuple[int, ...]
+    cells: Touched
 
 
 AnyStep = Step | LoopStep | IfStep
+Touched = dict[int, tuple[int, int]]
+"""By cell, the counters (one bit for each) that may write and that may access it."""
 
 
 class Users(NamedTuple):
@@ -237,10 +239,11 @@ class Steps:
         cells = _cells(inside)
         rotating = [place for place in self._touched(cells) if place.buffer in turns]
         rotations = tuple(Rotation(place.cells, turns[place.buffer]) for place in rotating)
-        cells.update(dict.fromkeys(cell for place in rotating for cell in place.cells))
+        for place in rotating:
+            _spread(cells, place.cells)
         trip = node.trip if isinstance(node, Loop) and isinstance(node.trip, int) else None
         return LoopStep(
-            zone, trip, is_while, loads, body, tuple(_counters(inside)), tuple(cells), rotations
+            zone, trip, is_while, loads, body, tuple(_counters(inside)), cells, rotations
         )
 
     def _if(self, node: If, frame: Frame) -> IfStep:
@@ -248,9 +251,7 @@ class Steps:
         then, orelse = self._body(node.then, frame), self._body(node.orelse, frame)
         self._zone += 1  # behind those of the branches: it is opened where they meet
         inside = (*then, *orelse)
-        return IfStep(
-            self._zone, loads, then, orelse, tuple(_counters(inside)), tuple(_cells(inside))
-        )
+        return IfStep(self._zone, loads, then, orelse, tuple(_counters(inside)), _cells(inside))
 
     def _touched(self, cells: Iterable[int]) -> list[Place]:
         return [self.places[number] for number in dict.fromkeys(self._place_of[c] for c in cells)]
@@ -308,20 +309,39 @@ _Consumers = dict[_Consumer, None]
 _Sort = tuple[frozenset[_Consumer], frozenset[_Consumer]]
 
 
-def _cells(steps: Iterable[AnyStep]) -> dict[int, None]:
+def _cells(steps: Iterable[AnyStep]) -> Touched:
     """Return the cells that may be touched."""
-    found: dict[int, None] = {}
+    found: Touched = {}
     for step in steps:
         if isinstance(step, Step):
-            for touch in (*step.reads, *step.writes):
-                if touch.cell >= 0:
-                    found[touch.cell] = None
-                else:
-                    found.update(dict.fromkeys(touch.cells))
+            bit = 1 << step.counter
+            _touch(found, step.reads, 0, bit)
+            _touch(found, step.writes, bit, bit)
         else:
-            found.update(dict.fromkeys(step.cells))
-            found.update(_cells(step.loads))
+            for cell, (writers, accessors) in step.cells.items():
+                _add(found, cell, writers, accessors)
+            for load in step.loads:
+                _touch(found, load.reads, 0, 1 << load.counter)
     return found
+
+
+def _touch(found: Touched, touches: Iterable[Touch], writers: int, accessors: int) -> None:
+    for touch in touches:
+        for cell in (touch.cell,) if touch.cell >= 0 else touch.cells:
+            _add(found, cell, writers, accessors)
+
+
+def _add(found: Touched, cell: int, writers: int, accessors: int) -> None:
+    before = found.get(cell, (0, 0))
+    found[cell] = (before[0] | writers, before[1] | accessors)
+
+
+def _spread(found: Touched, cells: Iterable[int]) -> None:
+    """What touches one slot of a place that turns touches all of them."""
+    known = [found[cell] for cell in cells if cell in found]
+    for cell in cells:
+        for writers, accessors in known:
+            _add(found, cell, writers, accessors)
 
 
 def _counters(steps: Iterable[AnyStep]) -> dict[int, None]:

@@ -112,12 +112,12 @@ class Visitor:
 
     def _any(self, records: list[Record], slots: int, q: int) -> Record:
         """Return what holds for a slot of which only some were accessed, maybe not this one."""
-        _, high, known, seen = records[0]
+        _, high, known, seen, group = records[0]
         for record in records[1:]:
             high = self.levels.join(high, record.high)
             seen &= record.seen
             known = self._meet(known, record.known)
-        return Record(NEVER, high, known if len(records) == slots else self._nothing, seen)
+        return Record(NEVER, high, known if len(records) == slots else self._nothing, seen, group)
 
     def _meet(self, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
         if a == b:
@@ -126,15 +126,15 @@ class Visitor:
         return tuple([meet(q, x, y) for q, (x, y) in enumerate(zip(a, b, strict=True))])
 
     def _without_copies(self, found: list[_Candidate]) -> list[_Candidate]:
-        """Keep one of the waits for atoms that were always touched together: they share records."""
+        """Keep one of the waits for atoms that were always touched together: one group."""
         kept: dict[tuple[int, str, int], _Candidate] = {}
         for c in found:
             if c.touch.cell < 0:
-                kept[id(c), "", 0] = c
+                kept[-id(c), "", 0] = c
             else:
                 place = self._steps.places[c.touch.place]
                 slot = c.touch.cell - place.cells[0]
-                kept.setdefault((id(c.record), place.buffer, slot), c)
+                kept.setdefault((c.record.group, place.buffer, slot), c)
         return list(kept.values())
 
     def _reduced(self, found: list[_Candidate]) -> list[Need]:
@@ -209,7 +209,7 @@ class Visitor:
         told[q] = level
         if step.is_load:
             known[q] = level  # the sequencer has stood still until it was done
-        record = Record(level, level, tuple(told), 0)
+        record = Record(level, level, tuple(told), 0, next(self.levels.groups))
         self._read(step, record)
         self._write(step, record)
 
@@ -266,9 +266,28 @@ class Visitor:
 
     def _weakened(self, before: Record | None, record: Record) -> Record:
         """Return what is known of a slot that this access touched, or not (C9)."""
+        group = next(self.levels.groups)
         if before is None:
-            return Record(NEVER, record.high, self._nothing, 0)
-        return Record(before.low, record.high, self._meet(before.known, record.known), 0)
+            return Record(NEVER, record.high, self._nothing, 0, group)
+        known = self._meet(before.known, record.known)
+        return Record(before.low, record.high, known, 0, group)
+
+    def unknown(self, sort: int, writers: int, accessors: int, cells: list[Cell]) -> Cell:
+        """Return what holds for one of several cells that these counters may have touched since."""
+        return (
+            self._unknown(WRITE, sort, writers, [cell[WRITE] for cell in cells]),
+            self._unknown(ACCESS, sort, accessors, [cell[ACCESS] for cell in cells]),
+        )
+
+    def _unknown(self, kind: int, sort: int, counters: int, before: list[Records]) -> Records:
+        found: Records = {}
+        for q, count in enumerate(self.levels.count):
+            records = [known[q] for known in before if q in known]
+            if counters >> q & 1 and self._steps.users(kind, sort, q).mask:
+                found[q] = Record(NEVER, count, self._nothing, 0, next(self.levels.groups))
+            elif records:
+                found[q] = self._any(records, -1, q)._replace(group=next(self.levels.groups))
+        return found
 
 
 NOTHING: Cell = ({}, {})

@@ -60,7 +60,8 @@ class Writer:
         self._offsets: Offsets = dict.fromkeys(plan.counters, 0)
         self._assigned: set[str] = set()
         self._shadows = [RegisterRef(f"shadow.{counter}") for counter in self._steps.counters]
-        self._is_straight = all(isinstance(step, Step) for step in self._steps.body)
+        is_straight = all(isinstance(step, Step) for step in self._steps.body)
+        self._is_constant = is_straight and context.has_offsets and not plan.sites
         self._at = 0
 
     def program(self) -> EngineProgram:
@@ -68,7 +69,7 @@ class Writer:
         body = tuple(self._body(self._context.program.body, self._steps.body))
         names = [self._shadow(q).name for q in self._plan.counters]
         zero = set(names) - self._assigned
-        if zero and not self._is_straight:
+        if zero and not self._is_constant:
             body = with_constants(body, zero)
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
@@ -148,7 +149,7 @@ class Writer:
                 threshold = Threshold(RegisterRef(self._capture_name(key), need.slot))
             else:
                 offset = self._offsets[need.counter] - need.gap
-                shadow = None if self._is_straight else self._shadow(need.counter)
+                shadow = None if self._is_constant else self._shadow(need.counter)
                 threshold = Threshold(shadow, offset)
             found[Wait(self._steps.counters[need.counter], threshold)] = None
         return tuple(found)
