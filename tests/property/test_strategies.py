@@ -88,7 +88,7 @@ def test_barriers_are_never_early_with_control_values_in_memory(part: int):
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_judge_misses_no_mutant(part: int):
-    mutation = Mutation(candidates(("scoreboard", "barrier")), simulated, Shape(9, 100))
+    mutation = Mutation(candidates(("scoreboard", "barrier")), simulated)
     tried = [
         mutant for seed in seeds(part, min(PROGRAMS // 5, 400)) for mutant in mutation.outcome(seed)
     ]

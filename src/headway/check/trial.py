@@ -30,6 +30,9 @@ from headway.sync.program import SyncProgram
 RUNS = 5
 """How many assignments of random durations a mutant has to survive to count as equivalent."""
 
+SMALL = Shape(instructions=9, instances=100)
+"""Every program has hundreds of mutants, so the programs are small."""
+
 Fate = Literal["caught", "equivalent", "missed"]
 
 
@@ -50,7 +53,7 @@ class Mutation:
 
     candidates: tuple[Candidate, ...]
     simulate: Simulate
-    shape: Shape | None = None
+    shape: Shape = SMALL
 
     def outcome(self, seed: int) -> list[Tried]:
         """Try every mutant of every candidate on the program of a seed."""

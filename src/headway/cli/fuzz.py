@@ -70,10 +70,15 @@ def _positive(text: str) -> int:
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 if anything failed."""
     from headway import strategies
+    from headway.errors import InvalidInput
 
     chosen = strategies.names() if args.strategies is None else _names(args.strategies)
+    if not chosen:
+        raise InvalidInput("--strategies names no strategy")
     for name in chosen:
         strategies.load(name)
+    if not Path(args.output).is_dir():  # better now than when something has been found
+        raise InvalidInput(f"{args.output!r} is not a folder")
     return _mutants(args, chosen) if args.mutants else _programs(args, chosen)
 
 

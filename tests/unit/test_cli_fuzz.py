@@ -1,0 +1,111 @@
+"""`headway fuzz`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+
+from headway.cli import fuzz
+from headway.strategies import load
+
+
+def test_campaign_prints_one_json_object(cli: Cli, tmp_path: Path):
+    result = cli(
+        "fuzz", "--programs", "4", "--seed", "3", "--strategies", "scoreboard,static", "--json",
+        "-o", str(tmp_path),
+    )  # fmt: skip
+    assert result.code == 0
+    report = json.loads(result.out)
+    assert report.pop("instances") > 4
+    assert report.pop("refused")["static"] <= 4
+    assert report == {
+        "programs": 4,
+        "seed": 3,
+        "strategies": ["scoreboard", "static"],
+        "early": 0,
+        "late": 0,
+        "deadlock": 0,
+        "unsupported": 0,
+        "times": 0,
+        "crash": 0,
+        "files": [],
+    }
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_campaign_is_summed_up_in_a_line(cli: Cli):
+    result = cli("fuzz", "--programs", "2", "--strategies", "barrier")
+    assert result.code == 0
+    assert result.out.startswith("2 programs, ")
+    assert result.out.endswith(
+        " instances: 0 early, 0 late, 0 deadlock, 0 unsupported, 0 times, 0 crash\n"
+    )
+
+
+def test_mutants_are_counted(cli: Cli):
+    result = cli(
+        "fuzz", "--programs", "2", "--seed", "5", "--strategies", "scoreboard", "--mutants",
+        "--json",
+    )  # fmt: skip
+    report = json.loads(result.out)
+    assert result.code == 0
+    assert report["programs"] == 2
+    assert report["mutants"] == report["caught"] + report["equivalent"]
+    assert report["caught"] > 0
+    assert report["missed"] == 0
+
+
+@dataclass(frozen=True)
+class Forgetful:
+    """The scoreboard, of whose waits every other one is missing."""
+
+    name: str = "forgetful"
+
+    def synchronize(self, program, target):
+        synced = load("scoreboard").synchronize(program, target)
+        engines = (replace(e, body=_without(e.body)) for e in synced.engines)
+        return replace(synced, engines=tuple(engines))
+
+
+def _without(body):
+    return tuple(replace(node, waits=()) if hasattr(node, "waits") else node for node in body)
+
+
+def test_failing_strategy_leaves_a_small_program_that_reproduces_it(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(fuzz, "_strategy", lambda name: Forgetful())  # forked processes see it too
+    result = cli(
+        "fuzz", "--programs", "20", "--strategies", "barrier", "--json", "-o", str(tmp_path)
+    )
+    report = json.loads(result.out)
+    assert result.code == 3
+    assert report["early"] > 0
+    (path,) = tmp_path.iterdir()
+    assert report["files"] == [str(path)]
+    assert result.err.endswith(f"barrier: early: {path}\n")
+    text = path.read_text()
+    assert text.count(" takes(") == 2
+    assert text.startswith(f"// seed {path.name.split('-')[1]}: barrier: early\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (("--strategies", "bariers"), 1, "error: unknown strategy 'bariers'"),
+        (("--strategies", ","), 1, "error: --strategies names no strategy"),
+        (("--programs", "0"), 2, "'0' is not a number of programs"),
+        (("--programs", "many"), 2, "'many' is not a number of programs"),
+        (("--seed", "x"), 2, "argument --seed: invalid int value: 'x'"),
+        (("-o", "no/such/folder"), 1, "error: 'no/such/folder' is not a folder"),
+    ],
+)
+def test_bad_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], code: int, error: str):
+    result = cli("fuzz", *arguments)
+    assert result.code == code
+    assert error in result.err
+    assert result.out == ""
