@@ -34,7 +34,7 @@ END = 28
 
 WIDTH = 5
 
-HEADER = 19
+HEADER = 20
 """Addresses that the kernel keeps for itself; values come after them."""
 
 LARGEST = 2**62

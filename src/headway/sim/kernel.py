@@ -59,17 +59,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG, FULL = range(6)
 
 # The header of m: state, costs, then where the records begin and how many there are.
-DMA_FREE, LEFT, STOPPED, VALUE = range(4)
-OVERLAPS, IS_SHARED, ISSUE_COST, HOP, WAIT, LOAD, MEETING, DISPATCH = range(4, 12)
-TIMINGS, ENGINES, ENGINES_END, COUNTERS, COUNTERS_END, SCOPES, SITES = range(12, 19)
+DMA_FREE, FIRST, LEFT, STOPPED, VALUE = range(5)
+OVERLAPS, IS_SHARED, ISSUE_COST, HOP, WAIT, LOAD, MEETING, DISPATCH = range(5, 13)
+TIMINGS, ENGINES, ENGINES_END, COUNTERS, COUNTERS_END, SCOPES, SITES = range(13, 20)
 
 # The record of an instruction.
 COUNTER, LATENCY, OCCUPANCY, PAYLOAD, TRIGGER = range(5)
 TIMING_WIDTH = 5
 
-# The record of an engine.
-PC, TIME, WAITING, SYNCHRONIZATION, WAITS, BARRIERS = range(6)
-ENGINE_WIDTH = 6
+# The record of an engine; when it stands, for which counter (or REST) and how many signals of it.
+PC, TIME, WAITING, SYNCHRONIZATION, WAITS, BARRIERS, STANDS, NEEDS = range(8)
+ENGINE_WIDTH = 8
+REST = -1  # in front of a trigger, at a barrier, or at its end
 
 # The record of a counter: signals in all and before the last barrier, when it is free, when the
 # last signal came, time worked; its stretch of `times`, its stretch of `deep` and how much is used.
@@ -183,6 +184,7 @@ def _has_room(m: Longs, counter: int, site: int) -> bool:
 def _record(
     m: Longs, times: Longs, deep: Ints, counter: int, site: int, issue: int, start: int, done: int
 ) -> None:
+    """Write an instance down, and give the signal."""
     place = m[counter + OFFSET] + m[counter + COUNT] * TIMES_WIDTH
     m[counter + COUNT] += 1
     m[counter + LAST] = max(m[counter + LAST], done)
@@ -206,6 +208,8 @@ def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
     if threshold > 0:
         position = m[counter + BASE] + threshold
         if position > m[counter + COUNT]:
+            m[engine + STANDS] = counter
+            m[engine + NEEDS] = position
             return False
         place = m[counter + OFFSET] + (position - 1) * TIMES_WIDTH
         stand = times[place + DONE] + m[HOP] - m[engine + TIME]
@@ -219,23 +223,20 @@ def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
 
 
 @_compiled
-def _compute(
-    m: Longs, times: Longs, deep: Ints, engine: int, timing: int, counter: int, site: int
-) -> None:
+def _compute(m: Longs, engine: int, timing: int, counter: int) -> int:
+    """Issue a compute instruction; return when it starts."""
     start = max(m[engine + TIME], m[counter + FREE])
     free = start + m[timing + OCCUPANCY]
     m[counter + FREE] = free
     m[engine + TIME] = start + m[ISSUE_COST] if m[OVERLAPS] else free
     m[counter + BUSY] += m[timing + OCCUPANCY]
-    _record(m, times, deep, counter, site, start, start, start + m[timing + LATENCY])
+    return start
 
 
 @_compiled
-def _transfer(
-    m: Longs, times: Longs, deep: Ints, engine: int, timing: int, counter: int, site: int
-) -> None:
-    issue = m[engine + TIME]
-    ready = issue + m[DISPATCH]
+def _transfer(m: Longs, engine: int, timing: int, counter: int) -> int:
+    """Trigger a transfer; return when it starts."""
+    ready = m[engine + TIME] + m[DISPATCH]
     if m[IS_SHARED]:
         ready = max(ready, m[DMA_FREE])
         m[DMA_FREE] = ready + m[timing + PAYLOAD]
@@ -243,14 +244,14 @@ def _transfer(
     m[counter + FREE] = start + m[timing + OCCUPANCY]
     m[engine + TIME] += m[timing + TRIGGER]
     m[counter + BUSY] += m[timing + PAYLOAD]
-    _record(m, times, deep, counter, site, issue, start, start + m[timing + LATENCY])
+    return start
 
 
 @_compiled
 def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Issue an instance, or return why not."""
     operation, site = m[pc], m[pc + 2]
-    timing = m[TIMINGS] + m[pc + 1] * TIMING_WIDTH
+    timing = m[TIMINGS] + (0 if operation == READ else m[pc + 1]) * TIMING_WIDTH
     number = m[pc + 1] if operation == READ else m[timing + COUNTER]
     counter = m[COUNTERS] + number * COUNTER_WIDTH
     if not _has_room(m, counter, site):
@@ -258,14 +259,16 @@ def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     if m[LEFT] == 0:
         return TOO_LONG
     m[LEFT] -= 1
+    issue = start = int(m[engine + TIME])
+    latency = int(m[timing + LATENCY])
     if operation == COMPUTE:
-        _compute(m, times, deep, engine, timing, counter, site)
+        issue = start = _compute(m, engine, timing, counter)
     elif operation == TRANSFER:
-        _transfer(m, times, deep, engine, timing, counter, site)
+        start = _transfer(m, engine, timing, counter)
     else:
-        issue = m[engine + TIME]
-        m[engine + TIME] += m[LOAD]
-        _record(m, times, deep, counter, site, issue, issue, m[engine + TIME])
+        latency = int(m[LOAD])
+        m[engine + TIME] += latency
+    _record(m, times, deep, counter, site, issue, start, start + latency)
     return MOVED
 
 
@@ -290,15 +293,26 @@ def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
         m[LEFT] -= 1
         _spend(m, engine, m[pc + 1])
         return MOVED
-    if operation >= MEET or (operation == TRANSFER and m[IS_SHARED] == 1):
+    if operation >= MEET or (operation == TRANSFER and m[IS_SHARED] and m[FIRST] != engine):
+        m[engine + STANDS] = REST
         return STILL
+    m[FIRST] = 0
     return _instance(m, times, deep, engine, pc)
+
+
+@_compiled
+def _is_still(m: Longs, engine: int) -> bool:
+    """Tell whether nothing has changed for an engine that stands."""
+    stands = m[engine + STANDS]
+    return stands != 0 and (stands == REST or m[stands + COUNT] < m[engine + NEEDS])
 
 
 @_compiled
 def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
     """Let an engine run as far as it can. Return STILL, MOVED, or why it stopped."""
-    pc = first = m[engine + PC]
+    pc = m[engine + PC]
+    moved = STILL
+    m[engine + STANDS] = 0
     while True:
         if m[pc] < SPEND:
             target = _untimed(m, pc)
@@ -309,24 +323,24 @@ def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
         if reason != MOVED:
             break
         pc = target
+        moved = MOVED  # it may be at the same row again
     m[engine + PC] = pc
-    return MOVED if reason == STILL and pc != first else reason
+    return max(reason, moved)
 
 
 @_compiled
-def _trigger_first(m: Longs, times: Longs, deep: Ints) -> int:
+def _choose_first(m: Longs) -> int:
     """Let the earliest trigger go on; of two at the same time, that of the first engine."""
-    first = -1
+    first = 0
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
-        if m[m[engine + PC]] == TRANSFER and (first < 0 or m[engine + TIME] < m[first + TIME]):
+        stands = m[m[engine + PC]] == TRANSFER
+        if stands and (first == 0 or m[engine + TIME] < m[first + TIME]):
             first = engine
-    if first < 0:
+    m[FIRST] = first
+    if first == 0:
         return STILL
-    reason = _instance(m, times, deep, first, m[first + PC])
-    if reason == MOVED:
-        m[first + PC] += WIDTH
-    m[STOPPED] = first
-    return reason
+    m[first + STANDS] = 0
+    return MOVED
 
 
 @_compiled
@@ -357,6 +371,7 @@ def _meet(m: Longs) -> int:
         _spend(m, engine, m[MEETING])
         m[engine + BARRIERS] += 1
         m[engine + PC] += WIDTH
+        m[engine + STANDS] = 0
     for counter in range(m[COUNTERS], m[COUNTERS_END], COUNTER_WIDTH):
         m[counter + BASE] = m[counter + COUNT]
     return MOVED
@@ -368,13 +383,15 @@ def run(m: Longs, times: Longs, deep: Ints) -> int:
     while True:
         moved = STILL
         for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+            if _is_still(m, engine):
+                continue
             reason = _advance(m, times, deep, engine)
             if reason > MOVED:
                 m[STOPPED] = engine
                 return reason
             moved = max(moved, reason)
         if moved == STILL:
-            moved = _trigger_first(m, times, deep)
+            moved = _choose_first(m)
         if moved == STILL:
             moved = _meet(m)
         if moved != MOVED:

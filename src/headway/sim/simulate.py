@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import importlib.util
 
 from headway import targets
 from headway.errors import Diagnostic, InvalidInput
@@ -65,7 +65,7 @@ class _Run:
         self._target = target
 
     def auto(self) -> Timeline:
-        if self._limit <= SHORT or not find_spec("numba"):
+        if self._limit <= SHORT or not importlib.util.find_spec("numba"):
             return self.reference()
         try:
             return self.reference(limit=SHORT)
@@ -81,7 +81,7 @@ class _Run:
         return reference.run(self._sync, self._model, self._inputs, limit, detail, self._target)
 
     def compiled(self) -> Timeline:
-        if not find_spec("numba"):
+        if not importlib.util.find_spec("numba"):
             raise InvalidInput(
                 Diagnostic(
                     "the compiled simulator needs numba, which is not installed",

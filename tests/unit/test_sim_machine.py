@@ -1,0 +1,332 @@
+"""The timing rules, each on a few instructions, with the times worked out by hand.
+
+Both simulators are run on each, and have to agree.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from headway import targets
+from headway.sim import Meeting, Stall, Timeline, simulate
+from headway.sync import parse_sync
+from headway.targets import Figure, Target
+from headway.targets.target import BarrierSequence, EngineModel
+
+pytest.importorskip("numba")
+
+GENERIC = targets.load("generic")
+
+
+def ns(value: float) -> Figure:
+    return Figure(value, "this test")
+
+
+COSTLY = replace(
+    GENERIC,
+    name="costly",
+    engines=tuple(
+        EngineModel(name, ns(1), pipelined=True, drain=ns(0), trigger=ns(9)) for name in "ABC"
+    ),
+    waits_per_instruction=targets.Count(1, "this test"),
+    has_register_sums=False,
+    sequencer=replace(
+        GENERIC.sequencer,
+        issue=ns(1),
+        hop=ns(3),
+        wait=ns(2),
+        register=ns(4),
+        branch=ns(5),
+        loop=ns(6),
+        refetch=ns(10),
+        load=ns(20),
+    ),
+    barrier=BarrierSequence(rendezvous=ns(30), reset=ns(7)),
+    dma=replace(GENERIC.dma, dispatch=ns(50), setup=ns(5), notify=ns(15)),
+)
+
+
+def run(
+    text: str, target: Target = COSTLY, detail: bool = False, **inputs: int | list[int]
+) -> Timeline:
+    """Simulate `sequential program --- engine programs` with both simulators."""
+    program, engines = text.split("---")
+    source = f"sync @p strategy manual target generic {{ program @p {{ {program} }} {engines} }}"
+    sync = parse_sync(source, "p.hwy")
+    reference = simulate(sync, inputs, target, "reference", detail=detail)
+    compiled = simulate(sync, inputs, target, "compiled")
+    assert facts(reference) == facts(compiled)
+    return reference
+
+
+def facts(timeline: Timeline) -> tuple[object, ...]:
+    """Return all that both simulators find."""
+    totals = replace(timeline, tracks=(), stalls=(), meetings=())
+    return totals, [[track.counter, *track] for track in timeline.tracks]
+
+
+def times(timeline: Timeline) -> dict[str, tuple[float, float]]:
+    """Return issue and completion of every instance."""
+    return {str(x): (x.issue, x.done) for x in timeline.instances()}
+
+
+def test_serial_instructions_follow_each_other() -> None:
+    found = run("A x takes(5)\nA y takes(7)\n---\nengine A { exec x exec y }", GENERIC)
+    assert times(found) == {"x[]": (0, 5), "y[]": (5, 12)}
+    assert found.latency == 12
+
+
+def test_pipelined_instructions_overlap_and_complete_in_order() -> None:
+    found = run(
+        "engine A pipelined\nA x takes(50, 5)\nA y takes(7, 5)\n---\nengine A { exec x exec y }",
+        GENERIC,
+    )
+    assert times(found) == {"x[]": (0, 50), "y[]": (5, 50)}
+
+
+def test_sequencer_goes_on_after_the_issue_if_it_overlaps() -> None:
+    text = """
+        engine A
+        queue q on A
+        A x takes(50)
+        A t triggers(q) takes(20)
+        ---
+        engine A { exec x exec t }
+    """
+    assert times(run(text))["t[]"][0] == 1
+    strict = replace(COSTLY, sequencer=replace(COSTLY.sequencer, overlaps=False))
+    assert times(run(text, strict))["t[]"][0] == 50
+
+
+def test_wait_holds_one_hop_after_the_completion() -> None:
+    found = run("A x takes(5)\nB y takes(7)\n---\nengine A { exec x } engine B { y waits A >= 1 }")
+    assert times(found)["y[]"] == (5 + 3, 5 + 3 + 7)
+
+
+def test_wait_for_nothing_holds_at_once() -> None:
+    found = run("A x takes(5)\nB y takes(7)\n---\nengine A { exec x } engine B { y waits A >= 0 }")
+    assert times(found)["y[]"] == (0, 7)
+    assert found.waits == 1
+
+
+def test_waits_beyond_those_attached_are_instructions_before() -> None:
+    found = run("""
+        A x takes(5)
+        B y takes(30)
+        C z takes(1)
+        ---
+        engine A { exec x }
+        engine B { exec y }
+        engine C { z waits B >= 1, A >= 1 }
+    """)
+    # The further wait, for A, costs an instruction, but under the wait for B.
+    assert times(found)["z[]"][0] == 30 + 3
+    assert found.engines[2].synchronization == 2
+
+
+def test_wait_that_stands_alone_costs_an_instruction() -> None:
+    found = run("A x takes(5)\nB y takes(1)\n---\nengine A { exec x } engine B { wait A >= 1\ny }")
+    assert times(found)["y[]"][0] == 5 + 3 + 2
+
+
+def test_register_operations_take_time_each() -> None:
+    found = run("A x takes(1)\n---\nengine A { registers r[2]\nr[1] := 1\nr := r[1] * 2 + 1\nx }")
+    assert times(found)["x[]"][0] == 4 + 2 * 4
+
+
+def test_register_operations_hide_under_the_datapath() -> None:
+    found = run("""
+        A x takes(50)
+        A y takes(1)
+        ---
+        engine A { registers r\nx\nr := r + 1\ny }
+    """)
+    assert times(found)["y[]"][0] == 50
+
+
+def test_threshold_that_adds_to_a_register_costs_an_operation() -> None:
+    text = """
+        A x takes(5)
+        B y takes(1)
+        ---
+        engine A {{ exec x }}
+        engine B {{ registers r\nr := 1\ny waits A >= r{} }}
+    """
+    assert run(text.format("")).engines[1].synchronization == 4
+    assert run(text.format(" + 0")).engines[1].synchronization == 4
+    assert run(text.format(" - 1")).engines[1].synchronization == 8
+
+
+def test_iterations_cost_their_control_and_the_end_a_branch() -> None:
+    found = run("loop i 2 { A x takes(1) }\n---\nengine A { loop i 2 { x } }")
+    assert times(found) == {"x[0]": (16, 17), "x[1]": (16 + 1 + 16, 34)}
+    assert found.latency == 33 + 1 + 5
+    assert found.engines[0].synchronization == 2 * 16 + 5
+
+
+def test_branches_cost_the_same_both_ways() -> None:
+    program = "input k\nif k { A x takes(1) } else { A y takes(1) }"
+    text = f"{program}\n---\nengine A {{ if k {{ x }} else {{ y }} }}"
+    assert times(run(text, k=1)) == {"x[]": (5, 6)}
+    assert times(run(text, k=0)) == {"y[]": (5, 6)}
+
+
+def test_while_tests_once_more_than_it_turns() -> None:
+    text = """
+        buffer flag
+        while t (t < 2) load c reads(flag) { A x takes(1) }
+        ---
+        engine A { while t (t < 2) load c { x } }
+    """
+    found = run(text)
+    control = found.track("A.control")
+    assert [str(x) for x in control] == ["c[0]", "c[1]", "c[2]"]
+    assert [x.done for x in control] == [20, 57, 94]
+    assert times(found)["x[1]"][0] == 57 + 16
+
+
+def test_control_load_stops_the_sequencer() -> None:
+    text = """
+        buffer n
+        A x writes(n) takes(5)
+        loop i 2 load n1 reads(n) { B y takes(1) }
+        ---
+        engine A { exec x }
+        engine B { loop i 2 load n1 waits A >= 1 { y } }
+    """
+    found = run(text)
+    assert times(found)["n1[]"] == (5 + 3, 5 + 3 + 20)
+    assert times(found)["y[0]"][0] == 28 + 16
+
+
+def test_transfer_starts_after_its_dispatch_and_holds_its_host_for_the_trigger() -> None:
+    found = run("""
+        queue q on A
+        A t triggers(q) takes(100, 60)
+        A u triggers(q) takes(100, 60)
+        ---
+        engine A { exec t exec u }
+    """)
+    assert [(x.issue, x.start, x.done) for x in found.track("q")] == [
+        (0, 50, 150),
+        (9, 110, 210),
+    ]
+    assert found.latency == 210
+
+
+SHARED = replace(COSTLY, dma=replace(COSTLY.dma, is_shared=True))
+
+TWO_QUEUES = """
+    queue q on A
+    queue r on B
+    A t triggers(q) takes(120, 100)
+    A u triggers(q) takes(120, 100)
+    B v triggers(r) takes(120, 100)
+    ---
+    engine A { exec t exec u }
+    engine B { exec v }
+"""
+
+
+def test_queues_that_share_the_bandwidth_take_turns_in_the_order_of_their_triggers() -> None:
+    found = run(TWO_QUEUES, SHARED)
+    starts = {str(x): x.start for x in found.instances()}
+    # A and B trigger at 0, A first; A triggers again at 9.
+    assert starts == {"t[]": 50, "v[]": 150, "u[]": 250}
+
+
+def test_queues_that_share_nothing_run_side_by_side() -> None:
+    starts = {str(x): x.start for x in run(TWO_QUEUES).instances()}
+    assert starts == {"t[]": 50, "v[]": 50, "u[]": 150}
+
+
+def test_bandwidth_is_used_by_the_payload_only() -> None:
+    found = run(
+        """
+        queue q on A
+        queue r on B
+        A t triggers(q) takes(30, 100)
+        A u triggers(q) takes(30, 100)
+        B v triggers(r) takes(30, 100)
+        ---
+        engine A { exec t exec u }
+        engine B { exec v }
+        """,
+        SHARED,
+    )
+    # Payloads of 30 - 5 - 15 = 10. u has to wait for its queue; that reserves nothing for it.
+    starts = {str(x): x.start for x in found.instances()}
+    assert starts == {"t[]": 50, "v[]": 60, "u[]": 150}
+
+
+def test_barrier_drains_meets_resets_and_meets_again() -> None:
+    found = run(
+        """
+        queue q on A
+        A t triggers(q) takes(100)
+        A x takes(5)
+        B y takes(8)
+        C z takes(1)
+        ---
+        engine A { exec t exec x barrier }
+        engine B { exec y barrier }
+        engine C { barrier z waits A >= 0 }
+        """,
+        detail=True,
+    )
+    # A: x is done at 9 + 5, seen at 17, after its wait instruction 19; q at 150, 153, 155.
+    met = 155
+    end = met + 30 + 7 + 30
+    assert times(found)["z[]"][0] == end
+    assert found.meetings == (
+        Meeting("A", 1, 10, end),
+        Meeting("B", 1, 1, end),
+        Meeting("C", 1, 0, end),
+    )
+    assert [e.synchronization for e in found.engines] == [2 * 2 + 67, 2 + 67, 67]
+    assert found.barriers == 1
+
+
+def test_counters_count_again_from_a_barrier() -> None:
+    found = run("""
+        A x takes(5)
+        A x2 takes(50)
+        B y takes(1)
+        ---
+        engine A { exec x barrier x2 }
+        engine B { barrier y waits A >= 1 }
+    """)
+    x2, y = times(found)["x2[]"], times(found)["y[]"]
+    assert y[0] == x2[1] + 3
+
+
+def test_stalls_say_what_released_them() -> None:
+    found = run(
+        "A x takes(5)\nB y takes(7)\n---\nengine A { exec x } engine B { y waits A >= 1 }",
+        detail=True,
+    )
+    assert found.stalls == (Stall("B", "A", 1, 0, 8),)
+    assert found.engines[1].waiting == 8
+
+
+def test_loop_that_does_not_run_costs_a_branch() -> None:
+    found = run("input n\nloop i n { A x takes(1) }\n---\nengine A { loop i n { x } }", n=0)
+    assert (found.latency, len(found)) == (5, 0)
+
+
+def test_timeline_reads_well() -> None:
+    found = run("A x takes(5)\nB y takes(7)\n---\nengine A { exec x } engine B { y waits A >= 1 }")
+    assert str(found) == (
+        "p, manual on costly: 15 ns, 2 instances, 1 waits, 0 barriers\n"
+        "  A: busy 5, waiting 0, synchronization 0 ns\n"
+        "  B: busy 7, waiting 8, synchronization 0 ns"
+    )
+
+
+def test_deep_nests_are_simulated() -> None:
+    depth = 1000
+    nest = "\n".join(f"loop i{k} 1 {{" for k in range(depth))
+    found = run(
+        f"{nest} A x takes(1) {'}' * depth}\n---\nengine A {{ {nest} x {'}' * depth} }}", GENERIC
+    )
+    assert times(found)[f"x[{','.join(['0'] * depth)}]"] == (0, 1)
