@@ -71,11 +71,11 @@ class Flow:
     def __init__(self, steps: Steps, rules: Rules) -> None:
         self._steps = steps
         self._rules = rules
-        self._visitor = Visitor(steps, rules)
+        self._effort = effort(steps.body)
+        self._visitor = Visitor(steps, rules, self._effort == Effort.THOROUGH)
         self._levels = self._visitor.levels
         self._cells = self._visitor.cells
         self._heads: dict[int, _State] = {}
-        self._effort = effort(steps.body)
         self._is_last = True  # whether no loop around will be walked again
         self._shift_back = Shift(self._levels)
         self._body(steps.body)

@@ -77,6 +77,8 @@ class Plan:
     def _note(self, at: int, waits: Sequence[Need]) -> None:
         self.needs[at] = waits
         for need in waits:
+            if need.position is not None:
+                continue
             if need.gap is None:
                 self._last_read[Key(need.kind, need.counter, need.place)] = at
             self._last_use[need.counter] = at

@@ -64,7 +64,7 @@ class Merger:
         self._levels = levels
         self._a = a
         self._b = b
-        self._reconciles = reconciles and not widens
+        self._reconciles = reconciles
         self._widens = widens
         self._keeps_groups = keeps_groups
         self._nothing = (NEVER,) * len(levels.count)
@@ -154,8 +154,10 @@ class Merger:
         if self._reconciles and (a_free == users.mask) != (b_free == users.mask):
             # Where nobody has to wait, any threshold will do that is known to be reached (C15).
             record, free = (b_record, self._a) if a_free == users.mask else (a_record, self._b)
+            is_new = a_record is None or record is None or record[:2] != a_record[:2]
             if record and self._is_harmless(q, users, record, free):
-                return record[:2]
+                if not (self._widens and is_new):  # a loop may keep such a threshold to its end
+                    return record[:2]
         if a_record and b_record:
             low = self._levels.meet(q, a_record.low, b_record.low)
             return low, self._levels.join(a_record.high, b_record.high)

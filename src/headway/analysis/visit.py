@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from headway.analysis.levels import NEVER, Levels
+from headway.analysis.levels import NEVER, Levels, zone_of
 from headway.analysis.records import Cell, Known, Record, Records
 from headway.analysis.steps import ACCESS, WRITE, Step, Steps, Touch
 from headway.ir.expr import Expr
@@ -36,9 +36,14 @@ class Rules:
 
 
 class Need(NamedTuple):
-    """A wait that remains: `gap` signals ago, or, if None, the captured position of a cell."""
+    """A wait that remains: for a fixed position, for `gap` signals ago, or for a captured position.
+
+    At most one of `position` and `gap` is not None; without them the capture is that of `kind`,
+    `place` and `slot`.
+    """
 
     counter: int
+    position: int | None
     gap: int | None
     kind: int
     place: int
@@ -55,13 +60,14 @@ class _Candidate(NamedTuple):
 class Visitor:
     """The state at one point of the program, and how an instruction changes it."""
 
-    def __init__(self, steps: Steps, rules: Rules) -> None:
+    def __init__(self, steps: Steps, rules: Rules, is_thorough: bool) -> None:
         self.needs: dict[tuple[str, int], list[Need]] = {}
         self.levels = Levels(len(steps.counters))
         self.cells: list[Cell | None] = [None] * steps.cell_count
         self.known: Known = [[0] * len(steps.counters) for _ in steps.engines]
         self._steps = steps
         self._rules = rules
+        self._is_thorough = is_thorough
         self._is_transitive = rules.redundancy and rules.transitive
         self._nothing = (NEVER,) * len(steps.counters)
 
@@ -177,9 +183,13 @@ class Visitor:
 
     def _need(self, candidate: _Candidate) -> Need:
         q, record, kind, touch = candidate
-        is_static = self._rules.static_gaps and self.levels.is_static(q, record.low, record.high)
-        gap = self.levels.count[q] - record.low if is_static else None
-        return Need(q, gap, kind, touch.place, touch.slot)
+        position = gap = None
+        if self._rules.static_gaps and record.low == record.high:
+            if zone_of(record.low) == 0:
+                position = record.low  # counted from the start of the program
+            elif self.levels.is_static(q, record.low, record.high):
+                gap = self.levels.count[q] - record.low
+        return Need(q, position, gap, kind, touch.place, touch.slot)
 
     # Effects
 
@@ -232,8 +242,22 @@ class Visitor:
     def _read_cell(self, q: int, cell: Cell, record: Record) -> Cell:
         writes, accesses = cell
         if self._is_transitive:  # who waits for this read need not wait for the writes before it
-            accesses = {p: r for p, r in accesses.items() if not self._is_write(p, r, writes)}
+            implied = [p for p, r in accesses.items() if self._is_write(p, r, writes)]
+            accesses = self._without(accesses, implied)
         return writes, {**accesses, q: record}
+
+    def _without(self, records: Records, implied: Iterable[int]) -> Records:
+        """Return records of which some are implied by a later one, so that nobody waits for them.
+
+        Where paths meet it helps to know where they were; in large programs they are dropped.
+        """
+        kept = dict(records)
+        for q in implied:
+            if not self._is_thorough:
+                del kept[q]
+            elif records[q].seen != EVERYBODY:
+                kept[q] = records[q]._replace(seen=EVERYBODY)
+        return kept
 
     def _is_write(self, q: int, access: Record, writes: Records) -> bool:
         write = writes.get(q)
@@ -244,10 +268,15 @@ class Visitor:
         for touch in step.writes:
             sort = self._steps.sort_of_place[touch.place]
             if touch.cell >= 0:
-                cell = None if self._is_transitive else self.cells[touch.cell]
+                cell = self.cells[touch.cell]
                 key = (sort, id(cell))
-                if key not in shared:  # who waits for this write need not wait for what it follows
-                    shared[key] = (cell, self._written(q, sort, cell or NOTHING, record, record))
+                if key not in shared:
+                    writes, accesses = cell or NOTHING
+                    if self._is_transitive:  # who waits for this write need not wait for others
+                        writes = self._without(writes, writes)
+                        accesses = self._without(accesses, accesses)
+                    new = self._written(q, sort, (writes, accesses), record, record)
+                    shared[key] = (cell, new)
                 self.cells[touch.cell] = shared[key][1]
                 continue
             for number in touch.cells:
@@ -291,6 +320,7 @@ class Visitor:
 
 
 NOTHING: Cell = ({}, {})
+EVERYBODY = -1  # has a bit for each engine
 
 
 def _seen(cell: Cell, kind: int, q: int, engine: int) -> Cell:

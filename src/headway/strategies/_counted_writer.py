@@ -60,16 +60,13 @@ class Writer:
         self._offsets: Offsets = dict.fromkeys(plan.counters, 0)
         self._assigned: set[str] = set()
         self._shadows = [RegisterRef(f"shadow.{counter}") for counter in self._steps.counters]
-        is_straight = all(isinstance(step, Step) for step in self._steps.body)
-        self._is_constant = is_straight and context.has_offsets and not plan.sites
         self._at = 0
 
     def program(self) -> EngineProgram:
         """Return the program. It is of no use if `missing` is not empty then."""
         body = tuple(self._body(self._context.program.body, self._steps.body))
         names = [self._shadow(q).name for q in self._plan.counters]
-        zero = set(names) - self._assigned
-        if zero and not self._is_constant:
+        if zero := set(names) - self._assigned:
             body = with_constants(body, zero)
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
@@ -144,13 +141,14 @@ class Writer:
             return ()
         found: dict[Wait, None] = {}
         for need in self._plan.needs[self._at]:
-            if need.gap is None:
+            if need.position is not None:
+                threshold = Threshold(None, need.position)
+            elif need.gap is not None:
+                offset = self._offsets[need.counter] - need.gap
+                threshold = Threshold(self._shadow(need.counter), offset)
+            else:
                 key = Key(need.kind, need.counter, need.place)
                 threshold = Threshold(RegisterRef(self._capture_name(key), need.slot))
-            else:
-                offset = self._offsets[need.counter] - need.gap
-                shadow = None if self._is_constant else self._shadow(need.counter)
-                threshold = Threshold(shadow, offset)
             found[Wait(self._steps.counters[need.counter], threshold)] = None
         return tuple(found)
 
