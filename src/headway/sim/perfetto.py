@@ -16,9 +16,6 @@ from headway.sim.timeline import Timed, Timeline, Track
 
 Event = dict[str, Any]
 
-US = 1000
-"""Nanoseconds in the microseconds that the format counts in."""
-
 
 def perfetto(*timelines: Timeline) -> str:
     """Return the trace of timelines, side by side."""
@@ -68,8 +65,8 @@ def _instances(track: Track) -> Iterator[Event]:
             "ph": "X",
             "name": instance.name,
             "cat": "queue" if track.is_queue else "engine",
-            "ts": instance.start / US,
-            "dur": (end - instance.start) / US,
+            "ts": _us(instance.start),
+            "dur": _us(end - instance.start),
             "args": {
                 "iteration": list(instance.iteration),
                 "position": instance.position,
@@ -95,9 +92,9 @@ def _waits(timeline: Timeline, number: Mapping[str, int], arrows: Iterator[int])
         arrow = {"name": "releases", "cat": "wait", "id": next(arrows)}
         end = ends[stall.counter][stall.position - 1]
         # An arrow begins inside a slice, so a picosecond before the end of it.
-        begin = {"ph": "s", "tid": number[stall.counter], "ts": (end - 0.001) / US}
+        begin = {"ph": "s", "tid": number[stall.counter], "ts": _us(end - 0.001)}
         yield arrow | begin
-        yield arrow | {"ph": "f", "bp": "e", "tid": thread, "ts": stall.end / US}
+        yield arrow | {"ph": "f", "bp": "e", "tid": thread, "ts": _us(stall.end)}
     for meeting in timeline.meetings:
         thread = number[_waits_of(meeting.engine)]
         name = f"barrier {meeting.number}"
@@ -105,9 +102,14 @@ def _waits(timeline: Timeline, number: Mapping[str, int], arrows: Iterator[int])
 
 
 def _slice(thread: int, name: str, category: str, begin: float, end: float) -> Event:
-    span = {"ts": begin / US, "dur": (end - begin) / US}
+    span = {"ts": _us(begin), "dur": _us(end - begin)}
     return {"ph": "X", "name": name, "cat": category, "tid": thread, **span}
 
 
 def _named(kind: str, process: int, thread: int, name: str) -> Event:
     return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _us(ns: float) -> float:
+    """Return microseconds, which the format counts in, to the picosecond."""
+    return round(ns / 1000, 6)

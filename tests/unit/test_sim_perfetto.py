@@ -1,0 +1,111 @@
+"""The trace of a run, event by event."""
+
+import json
+from typing import Any
+
+from headway import targets
+from headway.sim import Timeline, simulate
+from headway.sim.perfetto import perfetto
+from headway.sync import parse_sync
+
+PROGRAM = """
+sync @p strategy {strategy} target generic {{
+  program @p {{
+    queue q on A
+    A t triggers(q) takes(100)
+    loop i 2 {{ B x takes(40) }}
+    C y takes(8)
+  }}
+  engine A {{ exec t {last} }}
+  engine B {{ loop i 2 {{ x waits q >= 1 }} {last} }}
+  engine C {{ y waits B >= 2 {last} }}
+}}
+"""
+
+
+def run(strategy: str = "manual", last: str = "", detail: bool = True) -> Timeline:
+    sync = parse_sync(PROGRAM.format(strategy=strategy, last=last))
+    return simulate(sync, {}, targets.load("generic"), detail=detail)
+
+
+def events(*timelines: Timeline) -> list[dict[str, Any]]:
+    return json.loads(perfetto(*timelines))["traceEvents"]
+
+
+def threads(found: list[dict[str, Any]], process: int = 1) -> dict[str, int]:
+    return {
+        e["args"]["name"]: e["tid"]
+        for e in found
+        if e["name"] == "thread_name" and e["pid"] == process
+    }
+
+
+def test_every_engine_and_queue_has_a_track() -> None:
+    assert list(threads(events(run()))) == ["A waits", "q", "B", "B waits", "C", "C waits"]
+
+
+def test_tracks_of_waits_are_left_out_where_none_were_recorded() -> None:
+    assert list(threads(events(run(detail=False)))) == ["q", "B", "C"]
+
+
+def test_slices_carry_the_instruction_with_its_iteration() -> None:
+    found = events(run())
+    slices = [e for e in found if e["ph"] == "X" and e["tid"] == threads(found)["B"]]
+    assert slices == [
+        {
+            "ph": "X",
+            "name": "x",
+            "cat": "engine",
+            "ts": (100 + 40 * i) / 1000,
+            "dur": 0.04,
+            "args": {
+                "iteration": [i],
+                "position": i + 1,
+                "issue": 100.0 + 40 * i,
+                "done": 140.0 + 40 * i,
+            },
+            "pid": 1,
+            "tid": threads(found)["B"],
+        }
+        for i in range(2)
+    ]
+
+
+def test_arrows_lead_from_the_completion_to_the_wait_that_it_releases() -> None:
+    found = events(run())
+    tracks = threads(found)
+    begins = [(e["id"], e["tid"], e["ts"]) for e in found if e["ph"] == "s"]
+    ends = [(e["id"], e["tid"], e["ts"]) for e in found if e["ph"] == "f"]
+    assert begins == [(1, tracks["q"], 0.099999), (2, tracks["B"], 0.179999)]
+    assert ends == [(1, tracks["B waits"], 0.1), (2, tracks["C waits"], 0.18)]
+
+
+def test_barriers_are_slices_of_every_engine() -> None:
+    found = events(run(last="barrier"))
+    barriers = [(e["tid"], e["ts"], e["dur"]) for e in found if e["name"] == "barrier 1"]
+    tracks = threads(found)
+    assert sorted(barriers) == [
+        (tracks["A waits"], 0.0, 0.188),
+        (tracks["B waits"], 0.14, 0.048),
+        (tracks["C waits"], 0.18, 0.008),
+    ]
+
+
+def test_timelines_are_processes_side_by_side() -> None:
+    found = events(run("first"), run("second"))
+    names = {e["pid"]: e["args"]["name"] for e in found if e["name"] == "process_name"}
+    assert names == {1: "p, first on generic", 2: "p, second on generic"}
+    ids = [e["id"] for e in found if e["ph"] == "s"]
+    assert len(ids) == len(set(ids)) == 4
+
+
+def test_slices_of_a_track_do_not_overlap() -> None:
+    text = """
+    sync @p strategy manual target generic {
+      program @p { engine A pipelined  loop i 3 { A x takes(50, 5) } }
+      engine A { loop i 3 { x } }
+    }
+    """
+    found = events(simulate(parse_sync(text), {}))
+    spans = [(e["ts"], e["dur"]) for e in found if e["ph"] == "X"]
+    assert spans == [(0, 0.005), (0.005, 0.005), (0.01, 0.05)]
