@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +54,29 @@ def test_operations_run_on_engines_that_the_target_has(name: str) -> None:
     known = {engine.name for engine in target.engines}
     for operation in target.operations.values():
         assert set(operation.engines) <= known
+
+
+def row(name: str) -> str:
+    """Return the row of a number in the table of docs/timing.md."""
+    found = [
+        next(n for path, n in numbers(targets.load(target), target) if path.split(".")[-1] == name)
+        for target in ("trn1", "trn2", "trn3")
+    ]
+    shown = f"{name}, bytes per ns" if name == "bandwidth" else name
+    return f"| {shown} | {' | '.join(f'{n:g}' for n in found)} | {found[1].source} |"
+
+
+IN_DOCUMENT = """
+    bandwidth dispatch setup notify interval
+    hop wait issue register branch loop refetch load
+    rendezvous reset
+""".split()
+
+
+@pytest.mark.parametrize("name", IN_DOCUMENT)
+def test_document_has_the_numbers_of_the_targets(name: str) -> None:
+    document = Path(__file__).parents[2] / "docs" / "timing.md"
+    assert row(name) in document.read_text(encoding="utf-8").splitlines()
 
 
 def test_copies_keep_their_source() -> None:
