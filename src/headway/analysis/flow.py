@@ -32,7 +32,7 @@ PATIENCE = 3
 """Walks over a body, besides one for each slot that turns, before what changes is given up."""
 
 MAX_THOROUGH, MAX_REFINED = 50_000, 250_000
-"""Visits of instructions that an effort may take, as expected."""
+"""Visits that an effort may be expected to take."""
 
 
 class Effort(IntEnum):
@@ -52,17 +52,22 @@ def effort(body: tuple[AnyStep, ...]) -> Effort:
 
 
 def _visits(body: tuple[AnyStep, ...], depth: int) -> tuple[int, int]:
+    """Return the visits with each effort; where paths meet, each cell counts as one."""
     thorough = refined = 0
     for step in body:
-        if isinstance(step, Step):
-            thorough += 2 * depth + 1
-            refined += depth + 1
-            continue
-        inside = (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
-        for part in inside:
+        weight = 1 if isinstance(step, Step) else 1 + len(step.cells)
+        thorough += weight * (2 * depth + 1)
+        refined += weight * (depth + 1)
+        for part in _parts(step):
             more = _visits(part, depth + isinstance(step, LoopStep))
             thorough, refined = thorough + more[0], refined + more[1]
     return thorough, refined
+
+
+def _parts(step: AnyStep) -> tuple[tuple[AnyStep, ...], ...]:
+    if isinstance(step, Step):
+        return ()
+    return (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
 
 
 class Flow:

@@ -60,7 +60,7 @@ class Frames:
     def turns(self, loop: Loop | While, frame: Frame) -> dict[str, int]:
         """Return the buffers that `loop` gives a new frame, entered with `frame`, and their turns.
 
-        It is the frame that most accesses have for which this loop is the innermost that counts.
+        It is the frame that most accesses have, as far as the loops around them settle it.
         """
         turns: dict[str, int] = {}
         votes_here: Mapping[str, Counter[Terms]] = self._votes.get(id(loop)) or {}
@@ -99,5 +99,11 @@ class Frames:
                 continue
             position = self.position(access)
             if position and position.terms:
-                _, loop = max(scope[name] for name, _ in position.terms)
-                self._votes[loop][access.buffer][position.terms] += 1
+                self._vote_for(access.buffer, position.terms, scope)
+
+    def _vote_for(self, buffer: str, terms: Terms, scope: dict[str, tuple[int, int]]) -> None:
+        """Vote in each loop that counts for the part of the frame that is fixed by then."""
+        for name, _ in terms:
+            depth, loop = scope[name]
+            part = tuple(term for term in terms if scope[term[0]][0] <= depth)
+            self._votes[loop][buffer][part] += 1

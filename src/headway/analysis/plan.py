@@ -81,7 +81,8 @@ class Plan:
                 continue
             if need.gap is None:
                 self._last_read[Key(need.kind, need.counter, need.place)] = at
-            self._last_use[need.counter] = at
+            else:
+                self._last_use[need.counter] = at
 
     def _find_sites(self, steps: Sequence[Step], horizons: Sequence[int]) -> None:
         """Find the accesses whose capture is read later (C17 shows one that is not)."""

@@ -61,6 +61,7 @@ class Writer:
         self._assigned: set[str] = set()
         self._shadows = [RegisterRef(f"shadow.{counter}") for counter in self._steps.counters]
         self._at = 0
+        self._loops = 0  # how many are around
 
     def program(self) -> EngineProgram:
         """Return the program. It is of no use if `missing` is not empty then."""
@@ -168,7 +169,9 @@ class Writer:
             out += self._skip(node, step, last, horizon)
             return out
         before = dict(self._offsets)
+        self._loops += 1
         body = self._body(node.body, step.body)
+        self._loops -= 1
         body += self._settle(before, horizon)
         if body or load:
             out.append(SyncLoop(node.iteration, node.trip, tuple(body), load, node.at))
@@ -181,7 +184,9 @@ class Writer:
         self._require(node)
         before, start = dict(self._offsets), self._at
         counted, load = self._loads(step.loads)
+        self._loops += 1
         body = [*counted, *self._body(node.body, step.body), *self._settle(before, horizon)]
+        self._loops -= 1
         if not body and not load:
             return []
         end, self._at = self._at, start
@@ -269,6 +274,8 @@ class Writer:
         tally = self._context.tallies.of(step)
         yield from self._last_iterations(node, tally.turn, last, 0)
         self._at += tally.size
+        if not self._loops:
+            horizon = self._at  # it is not walked, so nothing inside comes after it
         for q, signals in tally.turn.items():
             if signals and self._plan.is_used(q, horizon):
                 if isinstance(node.trip, int):

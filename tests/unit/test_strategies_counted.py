@@ -1,0 +1,234 @@
+"""The engine programs that the strategy counted writes, and that they are exact."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headway.analysis import flow
+from headway.check import check
+from headway.check.generate import Shape, generate
+from headway.ir import parse
+from headway.strategies.counted import STRATEGY, Counted
+from headway.sync import to_text, verify_sync
+from headway.sync.program import SyncProgram
+from headway.targets import bind
+from headway.targets.generic import TARGET
+
+OPTIONS = ("static_gaps", "redundancy", "transitive", "dont_care", "skip", "offsets")
+DATA = Path(__file__).parents[1] / "data"
+
+
+def synced(source: str, strategy: Counted = STRATEGY) -> SyncProgram:
+    found = strategy.synchronize(bind(parse(source), TARGET), TARGET)
+    verify_sync(found)
+    return found
+
+
+def engine(source: str, name: str, strategy: Counted = STRATEGY) -> str:
+    """Return the text of one engine program, without its frame."""
+    text = to_text(synced(source, strategy))
+    inside = text.partition(f"\n  engine {name} {{\n")[2].partition("\n  }\n")[0]
+    return inside.replace("    ", "", 1).replace("\n    ", "\n") if inside else ""
+
+
+def example(name: str) -> str:
+    return next((DATA / "examples").glob(f"{name}-*.hwy")).read_text()
+
+
+def test_straight_line_code_waits_for_fixed_positions_that_nothing_implies():
+    assert engine(example("e01"), "C") == "r waits B >= 1"  # B has seen A
+    assert engine(example("e01"), "A") == "p\nw waits C >= 1"
+
+
+def test_wait_stays_where_a_loop_may_not_run():
+    assert (
+        engine(example("e02"), "C")
+        == """\
+registers shadow.B
+shadow.B := shadow.B + n
+c waits A >= 1, B >= shadow.B"""
+    )
+
+
+def test_loop_without_work_is_captured_in_closed_form_only_if_it_runs():
+    assert (
+        engine(example("e02b"), "C")
+        == """\
+registers shadow.B, write.B.b
+loop j m {
+  if n > 0 {
+    write.B.b := shadow.B + 1 + 2 * (n - 1)
+  }
+  shadow.B := shadow.B + 2 * n
+  c waits B >= write.B.b
+  shadow.B := shadow.B + 1
+}"""
+    )
+
+
+def test_branches_leave_equal_offsets():
+    assert (
+        engine(example("e03"), "C")
+        == """\
+registers shadow.A, shadow.B
+loop i 2 {
+  if k[i] {
+    shadow.A := shadow.A + 1
+  } else {
+    shadow.B := shadow.B + 2
+  }
+  c waits A >= shadow.A, B >= shadow.B - 1
+}"""
+    )
+
+
+def test_rotating_buffer_needs_no_capture():
+    assert (
+        engine(example("e04"), "SP")
+        == """\
+registers shadow.PE
+loop i n {
+  ld waits PE >= shadow.PE - 1
+  shadow.PE := shadow.PE + 1
+}"""
+    )
+
+
+def test_rotating_buffer_that_is_entered_again_is_captured_by_slot():
+    assert (
+        engine(example("e06"), "A")
+        == """\
+registers shadow.B, access.B.b[2]
+loop j 2 {
+  loop i n {
+    p waits B >= access.B.b[i % 2]
+    access.B.b[i % 2] := shadow.B + 1
+    shadow.B := shadow.B + 1
+  }
+}"""
+    )
+
+
+def test_trigger_waits_for_its_own_host():
+    assert "st waits ACT >= shadow.ACT + 1" in engine(example("e08"), "ACT")
+
+
+def test_first_iteration_does_not_wait_for_a_signal_before_the_loop():
+    assert "use waits Q >= write.Q.b" in engine(example("e09"), "A")
+
+
+def test_rotation_over_two_loops_is_static():
+    source = """program @p { input m engine A engine B buffer b slots 3
+      loop j m { loop i 3 { A p writes(b[(j + i) % 3]) B c reads(b[(j + i) % 3]) } } }"""
+    assert "c waits A >= shadow.A + 1" in engine(source, "B")
+
+
+def test_preloaded_value_costs_no_register_and_one_wait():
+    source = """program @p { input n engine A queue Q on A engine B buffer w buffer x
+      A ld triggers(Q) writes(w) loop i n { B use reads(w) writes(x) } }"""
+    assert engine(source, "B") == "loop i n {\n  use waits Q >= 1\n}"
+
+
+def test_loop_that_signals_nothing_of_interest_is_left_out():
+    source = "program @p { input n engine A engine B engine C buffer b A p writes(b) "
+    source += "loop i n { C x } B c reads(b) }"
+    assert engine(source, "B") == "c waits A >= 1"
+
+
+def test_if_with_equal_branches_is_left_out():
+    source = """program @p { input k engine A engine B buffer b buffer d
+      A p writes(d) if k { A x } else { A y } A q writes(b) B c reads(b) }"""
+    assert engine(source, "B") == "c waits A >= 3"
+
+
+def test_last_iterations_are_captured_in_their_order():
+    source = """program @p { input n engine A engine B buffer b slots 2
+      loop i n { A p writes(b[i % 2]) } loop j 2 { B c writes(b[j]) } }"""
+    assert (
+        engine(source, "B")
+        == """\
+registers access.A.b[2]
+if n > 0 {
+  if n > 1 {
+    access.A.b[(n - 2) % 2] := 1 + (n - 2)
+  }
+  access.A.b[(n - 1) % 2] := 1 + (n - 1)
+}
+loop j 2 {
+  c waits A >= access.A.b[j]
+}"""
+    )
+
+
+def test_control_value_is_loaded_by_engines_with_work_inside_only():
+    source = """program @p { input n engine A engine B engine C buffer v buffer x
+      A w writes(v) loop i n load l reads(v) { B p writes(x) } C y }"""
+    assert "load l waits A >= 1" in engine(source, "B")
+    assert "load" not in engine(source, "C")
+
+
+def test_engine_that_counts_inside_a_loop_loads_its_trip_count_once():
+    source = """program @p { input n engine A engine B engine C buffer v buffer x
+      A w writes(v) loop i n load l reads(v) { B p writes(x) } C y reads(x) A v2 writes(v) }"""
+    assert engine(source, "C").startswith("registers shadow.B\nload l waits A >= 1\n")
+    assert "B.control >= 1, C.control >= 1" in engine(source, "A")
+
+
+@pytest.mark.parametrize("option", [None, *OPTIONS])
+def test_each_option_can_be_switched_off(option: str | None):
+    strategy = STRATEGY if option is None else replace(STRATEGY, **{option: False})
+    for seed in range(25):
+        case = generate(seed, Shape(9, 400))
+        verdict = check(strategy.synchronize(case.program, TARGET), case.inputs)
+        assert verdict.verdict == "exact", f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize("refined", [0, 250_000])
+def test_less_effort_is_exact_too(monkeypatch: pytest.MonkeyPatch, refined: int):
+    monkeypatch.setattr(flow, "MAX_THOROUGH", 0)
+    monkeypatch.setattr(flow, "MAX_REFINED", refined)
+    for seed in range(60, 100):
+        case = generate(seed, Shape(9, 400))
+        verdict = check(STRATEGY.synchronize(case.program, TARGET), case.inputs)
+        assert verdict.verdict == "exact", f"seed {seed}: {verdict}"
+
+
+def test_control_values_in_memory_are_never_early_and_late_only_for_engines_without_work():
+    for seed in range(40):
+        case = generate(seed, Shape(9, 400, control_in_memory=True))
+        verdict = check(STRATEGY.synchronize(case.program, TARGET), case.inputs)
+        assert verdict.verdict in ("exact", "late"), f"seed {seed}: {verdict}"
+
+
+def test_waits_are_fewer_with_each_reason_to_leave_one_out():
+    def waits(strategy: Counted) -> int:
+        cases = (generate(seed, Shape(9, 400)) for seed in range(30))
+        return sum(check(strategy.synchronize(p, TARGET), i).waits for _, p, i in cases)
+
+    nothing = waits(Counted(redundancy=False, transitive=False))
+    known = waits(Counted(transitive=False))
+    assert waits(STRATEGY) < known < nothing
+
+
+def test_deep_nests_work():
+    depth = 1000
+    source = "program @p { input n engine A engine B buffer b "
+    source += " ".join(f"loop i{d} n {{" for d in range(depth))
+    source += " A p writes(b) B c reads(b) " + "}" * depth + " }"
+    assert check(synced(source), {"n": 1}).verdict == "exact"
+
+
+def test_options_off_leave_the_plain_form():
+    assert (
+        engine(example("e04"), "PE", Counted(static_gaps=False, offsets=False))
+        == """\
+registers shadow.Q, write.Q.b[2]
+loop i n {
+  shadow.Q := shadow.Q + 1
+  write.Q.b[i % 2] := shadow.Q
+  mm waits Q >= write.Q.b[i % 2]
+}"""
+    )
