@@ -30,8 +30,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import print_json
-    from headway.cli.progress import Progress
     from headway.cli.programs import all_inputs, load_program
+    from headway.cli.progress import Progress
     from headway.compiler import compare
 
     source = load_program(args)
