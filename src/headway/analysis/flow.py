@@ -77,7 +77,9 @@ class Flow:
         self._steps = steps
         self._rules = rules
         self._effort = effort(steps.body)
-        self._visitor = Visitor(steps, rules, self._effort == Effort.THOROUGH)
+        has_meetings = any(not isinstance(step, Step) for step in steps.body)
+        is_thorough = has_meetings and self._effort == Effort.THOROUGH
+        self._visitor = Visitor(steps, rules, is_thorough)
         self._levels = self._visitor.levels
         self._cells = self._visitor.cells
         self._heads: dict[int, _State] = {}
