@@ -236,9 +236,9 @@ def lean_case(name: str, program: Program, inputs: Inputs) -> LeanCase:
 
 
 def random_cases(count: int, seed: int) -> Iterator[LeanCase]:
-    """Yield `count` random cases; every other one may have control values in memory."""
+    """Yield `count` random cases, small enough for the kernel; every other one may have control values in memory."""
     for number in range(seed, seed + count):
-        case = generate(number, Shape(instructions=10, instances=24, control_in_memory=number % 2 == 1))
+        case = generate(number, Shape(instructions=8, instances=10, control_in_memory=number % 2 == 1))
         yield lean_case(f"seed {number}", case.program, case.inputs)
 
 
