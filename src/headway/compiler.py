@@ -25,7 +25,7 @@ BASELINE = "barrier"
 
 
 def synchronize(
-    program: Program, target: str | Target = "trn2", strategy: str | Strategy = "scoreboard"
+    program: Program, target: str | Target = "trn2", strategy: str | Strategy = "counted"
 ) -> SyncProgram:
     """Return the engine programs of `program`, bound to `target`.
 
