@@ -198,6 +198,15 @@ def test_late_load_comes_before_the_value_is_overwritten():
     assert text.splitlines()[1:4] == ["free", "load l waits B >= 1", "shadow.A := shadow.A + n"]
 
 
+def test_load_is_not_late_if_its_own_loop_overwrites_the_value():
+    source = """program @p { input n engine A engine B engine C buffer v buffer x buffer y
+      loop j 2 { loop i n load l reads(v) { A p writes(v) } C q writes(y) B r reads(y) }
+      B z reads(v) }"""
+    lines = engine(source, "B").splitlines()
+    assert lines[2].startswith("  load l waits A >= ")
+    assert check(synced(source), {"n": 2}).verdict == "late"  # B has no work inside the loop
+
+
 def test_engine_with_work_inside_loads_where_the_loop_stands():
     text = engine(BOUND.replace("A p", "A p C q") + "}", "C")
     assert text == "loop i n load l waits B >= 1 {\n  q\n}\nfree"

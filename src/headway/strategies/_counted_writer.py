@@ -90,7 +90,10 @@ class Writer:
                 out += waiting.nodes
                 waiting = None
             out += new
-            waiting = later or waiting
+            if later and later.is_overwritten_by(step, self._steps):  # inside its own loop
+                out += later.nodes
+            else:
+                waiting = later or waiting
         return [*out, *(waiting.nodes if waiting else ())]
 
     def _node(self, node: Node, step: AnyStep) -> Body:
