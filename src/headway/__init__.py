@@ -3,7 +3,7 @@
     import headway as hw
 
     program = hw.parse(Path("softmax.hwy").read_text())
-    synced = hw.synchronize(program, target="trn2", strategy="scoreboard")
+    synced = hw.synchronize(program, target="trn2", strategy="counted")
     hw.check(synced, inputs={"n": 7}).raise_for_failure()
     print(hw.simulate(synced, inputs={"n": 7}))
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from headway import strategies as known_strategies
@@ -25,7 +25,7 @@ BASELINE = "barrier"
 
 
 def synchronize(
-    program: Program, target: str | Target = "trn2", strategy: str | Strategy = "scoreboard"
+    program: Program, target: str | Target = "trn2", strategy: str | Strategy = "counted"
 ) -> SyncProgram:
     """Return the engine programs of `program`, bound to `target`.
 
@@ -45,20 +45,24 @@ def compare(
     inputs: Inputs,
     target: str | Target = "trn2",
     strategies: Iterable[str] | None = None,
+    progress: Callable[[str], None] = lambda strategy: None,
 ) -> Comparison:
     """Synchronize with every strategy, or those named, simulate, and put them side by side.
 
+    `progress` is told the name of each strategy before its turn.
     Raise InvalidProgram, and InvalidInput if the inputs do not fit the program. A strategy that
     cannot carry the program is listed with its reason.
     """
     on = targets.load(target) if isinstance(target, str) else target
     verify(program)
     chosen = known_strategies.names() if strategies is None else tuple(strategies)
+    progress(IDEAL)
     results = {IDEAL: Measured.of(simulate_ideal(targets.bind(program, on), inputs, on))}
     unsupported: dict[str, str] = {}
     for name in dict.fromkeys(chosen):
         if name == IDEAL:
             continue
+        progress(name)
         try:
             synced = synchronize(program, on, name)
             results[name] = Measured.of(simulate(synced, inputs, on), synced)

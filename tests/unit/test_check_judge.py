@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from headway.check import Verdict, check
-from headway.errors import CheckFailed
+from headway.errors import CheckFailed, InvalidProgram
 from headway.sync import parse_sync
+from headway.sync.program import EngineProgram, Exec
 
 ENGINES = "engine A engine B buffer b"
 WRITE_READ = f"{ENGINES}\nA p writes(b) takes(10)\nB c reads(b) takes(10)"
@@ -302,6 +305,13 @@ def test_instance_that_is_never_issued_is_worse_than_a_late_one():
         ("unsupported", "r[]"),
         ("late", "q[]"),
     ]
+
+
+def test_check_refuses_what_the_language_does_not_allow() -> None:
+    synced = parse_sync("sync @t { program @t { A p takes(1) } engine A { p } }")
+    wrong = replace(synced, engines=(EngineProgram("A", (Exec("p"), Exec("ghost"))),))
+    with pytest.raises(InvalidProgram, match="ghost"):
+        check(wrong, {})
 
 
 TOKENS = f"""{ENGINES} input n loop i n {{ A p writes(b) takes(10) B c reads(b) takes(10) }}"""

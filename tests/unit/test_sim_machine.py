@@ -382,7 +382,7 @@ def test_timeline_reads_well() -> None:
 
 
 def test_deep_nests_are_simulated() -> None:
-    depth = 1000
+    depth = 1100
     nest = "\n".join(f"loop i{k} 1 {{" for k in range(depth))
     found = run(
         f"{nest} A x takes(1) {'}' * depth}\n---\nengine A {{ {nest} x {'}' * depth} }}", GENERIC

@@ -158,10 +158,15 @@ def test_program_that_does_not_end_is_refused():
     with pytest.raises(InvalidInput) as error:
         instances(program("while t (t < t + 1) { A p }"), {}, limit=100)
     assert str(error.value) == (
-        "t.hwy:1:14: error: still running after 100 instances and iterations\n"
-        "  rule: a program ends\n"
-        "  help: check the condition of the loop, or choose smaller inputs"
+        "t.hwy:1:14: error: more than 100 instances and iterations\n"
+        "  rule: a program ends, and is small enough to be unrolled\n"
+        "  help: check the trip counts and conditions, or choose smaller inputs"
     )
+
+
+def test_loop_that_is_too_long_is_refused_before_it_runs():
+    with pytest.raises(InvalidInput, match="more than 2,000,000 instances"):
+        instances(program("input n loop i n { A p }"), {"n": 10**15})
 
 
 def test_nest_of_a_thousand_loops_is_unrolled():

@@ -177,6 +177,32 @@ def test_engine_that_counts_inside_a_loop_loads_its_trip_count_once():
     assert "B.control >= 1, C.control >= 1" in engine(source, "A")
 
 
+BOUND = """program @p { input n engine A engine B engine C buffer v buffer x
+  B w writes(v) takes(1000) loop i n load l reads(v) { A p writes(x) } C free """
+
+
+def test_work_that_needs_no_trip_count_does_not_wait_for_it():  # H4
+    assert (
+        engine(BOUND + "C y reads(x) }", "C")
+        == """\
+registers shadow.A
+free
+load l waits B >= 1
+shadow.A := shadow.A + n
+y waits A >= shadow.A"""
+    )
+
+
+def test_late_load_comes_before_the_value_is_overwritten():
+    text = engine(BOUND + "B v2 writes(v) C z C y reads(x) }", "C")
+    assert text.splitlines()[1:4] == ["free", "load l waits B >= 1", "shadow.A := shadow.A + n"]
+
+
+def test_engine_with_work_inside_loads_where_the_loop_stands():
+    text = engine(BOUND.replace("A p", "A p C q") + "}", "C")
+    assert text == "loop i n load l waits B >= 1 {\n  q\n}\nfree"
+
+
 @pytest.mark.parametrize("option", [None, *OPTIONS])
 def test_each_option_can_be_switched_off(option: str | None):
     strategy = STRATEGY if option is None else replace(STRATEGY, **{option: False})

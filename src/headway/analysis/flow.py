@@ -77,7 +77,9 @@ class Flow:
         self._steps = steps
         self._rules = rules
         self._effort = effort(steps.body)
-        self._visitor = Visitor(steps, rules, self._effort == Effort.THOROUGH)
+        has_meetings = any(not isinstance(step, Step) for step in steps.body)
+        is_thorough = has_meetings and self._effort == Effort.THOROUGH
+        self._visitor = Visitor(steps, rules, is_thorough)
         self._levels = self._visitor.levels
         self._cells = self._visitor.cells
         self._heads: dict[int, _State] = {}
@@ -150,7 +152,7 @@ class Flow:
 
     def _settle(self, step: LoopStep, entry: list[int]) -> _Walk:
         """Walk the body until what holds at the header holds at the end too."""
-        self._open(step, entry)
+        self._enter(step, self._open(step, entry))
         patience = PATIENCE + max((len(r.cells) for r in step.rotations), default=0)
         walks = 0
         if step.zone in self._heads:
@@ -170,11 +172,14 @@ class Flow:
         What holds at the entry and at the end of any such walk holds at the header.
         """
         before = self._state(step.cells)
-        self._open(step, entry)
+        shift = self._open(step, entry)
+        is_last, self._is_last = self._is_last, False
+        is_refined = self._effort == Effort.REFINED and is_last
+        if is_refined:
+            self._enter(step, shift)
         start = self._state(step.cells)
         self._forget(step, before)
-        is_last, self._is_last = self._is_last, False
-        if self._effort == Effort.REFINED and is_last:
+        if is_refined:
             for _ in range(max((len(r.cells) for r in step.rotations), default=1)):
                 self._walk(step)
                 self._back(step)
@@ -202,13 +207,19 @@ class Flow:
                 self._steps.sort_of(number), writers, accessors, [cell for cell in cells if cell]
             )
 
-    def _open(self, step: LoopStep, entry: list[int]) -> None:
+    def _open(self, step: LoopStep, entry: list[int]) -> Shift:
         """Let every counter that the loop signals count from the header on."""
         shift = Shift(self._levels)
         for q in step.counters:
             self._levels.open(q, step.zone, entry[q])
             shift.add(q, entry[q], self._levels.count[q], zone_of(entry[q]))
-        # Groups must not be shared with cells that the loop does not touch.
+        return shift
+
+    def _enter(self, step: LoopStep, shift: Shift) -> None:
+        """Let the state at the entry read as it does at the header.
+
+        Groups must not be shared with cells that the loop does not touch.
+        """
         self._shift(step.cells, shift, defaultdict(self._levels.groups.__next__))
 
     def _back(self, step: LoopStep) -> None:

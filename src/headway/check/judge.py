@@ -41,7 +41,7 @@ class Need(NamedTuple):
 
 
 def check(sync: SyncProgram, inputs: Inputs) -> Verdict:
-    """Judge a synchronized program for given inputs.
+    """Judge a verified program for given inputs.
 
     Raise InvalidInput if the inputs do not fit, or if the program does not end.
     """

@@ -31,11 +31,13 @@ def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import print_json
     from headway.cli.programs import all_inputs, load_program
+    from headway.cli.progress import Progress
     from headway.compiler import compare
 
     source = load_program(args)
     names = None if args.strategies is None else _names(args.strategies)
-    comparison = compare(source.program, all_inputs(source, args), args.target, names)
+    inputs = all_inputs(source, args)
+    comparison = compare(source.program, inputs, args.target, names, Progress())
     if args.json:
         print_json(comparison.to_json())
     else:

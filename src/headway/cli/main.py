@@ -29,7 +29,7 @@ def parser() -> ArgumentParser:
         **help_of(
             "Synchronize programs for multi-engine accelerators without barriers.",
             "headway compare calibration-loop --target trn1",
-            "headway sync program.hwy --strategy scoreboard -o synced.hwy",
+            "headway sync program.hwy --strategy counted -o synced.hwy",
             "headway check synced.hwy --input n=7",
         ),
     )

@@ -14,15 +14,15 @@ def add_parser(subparsers: Any) -> None:
         subparsers,
         "sync",
         "write the synchronized program, one program per engine",
-        "headway sync program.hwy --strategy scoreboard --target trn2 -o synced.hwy",
+        "headway sync program.hwy --strategy counted --target trn2 -o synced.hwy",
         "headway sync calibration-loop --param tiles=4 --strategy barrier",
     )
     add_program(parser)
     parser.add_argument(
         "--strategy",
-        default="scoreboard",
+        default="counted",
         metavar="NAME",
-        help="see: headway list strategies (scoreboard)",
+        help="see: headway list strategies (counted)",
     )
     add_target(parser)
     add_output(parser)

@@ -55,6 +55,9 @@ from headway.sim.code import (
     ZERO,
 )
 
+at = np.uintp
+"""An address as an index: numba checks a signed one for counting from the end, at every access."""
+
 Longs = npt.NDArray[np.int64]
 Ints = npt.NDArray[np.int32]
 F = TypeVar("F", bound=Callable[..., Any])
@@ -134,54 +137,54 @@ def _overflows(operation: int, left: int, right: int, result: int) -> bool:
 
 @_compiled
 def _binary(m: Longs, pc: int) -> int:
-    operation, left, right = int(m[pc]), int(m[m[pc + 2]]), int(m[m[pc + 3]])
+    operation, left, right = int(m[at(pc)]), int(m[at(m[at(pc + 2)])]), int(m[at(m[at(pc + 3)])])
     if right == 0 and (operation == DIV or operation == MOD):
         return -FAILED
     result = _arithmetic(operation, left, right)
     if _overflows(operation, left, right, result):
         return -TOO_LARGE
-    m[m[pc + 1]] = result
+    m[at(m[at(pc + 1)])] = result
     return pc + WIDTH
 
 
 @_compiled
 def _jump(m: Longs, pc: int) -> int:
-    operation, a, b, c = m[pc], m[pc + 1], m[pc + 2], m[pc + 3]
+    operation, a, b, c = m[at(pc)], m[at(pc + 1)], m[at(pc + 2)], m[at(pc + 3)]
     if operation == JUMP:
         return a
     if operation == ZERO:
-        return b if m[a] == 0 else pc + WIDTH
+        return b if m[at(a)] == 0 else pc + WIDTH
     if operation == PAST:
-        return c if m[a] >= m[b] else pc + WIDTH
-    m[a] += 1  # NEXT
+        return c if m[at(a)] >= m[at(b)] else pc + WIDTH
+    m[at(a)] += 1  # NEXT
     return b
 
 
 @_compiled
 def _untimed(m: Longs, pc: int) -> int:
     """Do one row that takes no time. Return the next row, or minus the reason to stop."""
-    operation, a, b, c = m[pc], m[pc + 1], m[pc + 2], m[pc + 3]
+    operation, a, b, c = m[at(pc)], m[at(pc + 1)], m[at(pc + 2)], m[at(pc + 3)]
     if operation < MOVE:
         return _binary(m, pc)
     if operation >= JUMP:
         return _jump(m, pc)
     if operation == MOVE:
-        m[a] = m[b]
+        m[at(a)] = m[at(b)]
     elif operation == FETCH:
-        m[a] = m[b + m[c]]
+        m[at(a)] = m[at(b + m[at(c)])]
     elif operation == STORE:
-        m[a + m[c]] = m[b]
-    elif operation == CHECK and not 0 <= m[a] < b:
-        m[VALUE] = m[a]
+        m[at(a + m[at(c)])] = m[at(b)]
+    elif operation == CHECK and not 0 <= m[at(a)] < b:
+        m[VALUE] = m[at(a)]
         return -FAILED
     return pc + WIDTH
 
 
 @_compiled
 def _has_room(m: Longs, counter: int, site: int) -> bool:
-    depth = m[m[SITES] + site + 1] - m[m[SITES] + site]
-    is_shallow = m[counter + DEEP] + depth <= m[counter + DEEP_ROOM]
-    return m[counter + COUNT] < m[counter + ROOM] and is_shallow
+    depth = m[at(m[SITES] + site + 1)] - m[at(m[SITES] + site)]
+    is_shallow = m[at(counter + DEEP)] + depth <= m[at(counter + DEEP_ROOM)]
+    return m[at(counter + COUNT)] < m[at(counter + ROOM)] and is_shallow
 
 
 @_compiled
@@ -189,132 +192,132 @@ def _record(
     m: Longs, times: Longs, deep: Ints, counter: int, site: int, issue: int, start: int, done: int
 ) -> None:
     """Write an instance down, and give the signal."""
-    place = m[counter + OFFSET] + m[counter + COUNT] * TIMES_WIDTH
-    m[counter + COUNT] += 1
-    m[counter + LAST] = max(m[counter + LAST], done)
-    times[place + ISSUE] = issue
-    times[place + START] = start
-    times[place + DONE] = m[counter + LAST]
-    times[place + SITE] = site
-    low = m[SCOPES] + m[m[SITES] + site]
-    high = m[SCOPES] + m[m[SITES] + site + 1]
-    to = m[counter + DEEP_OFFSET] + m[counter + DEEP] - low
+    place = m[at(counter + OFFSET)] + m[at(counter + COUNT)] * TIMES_WIDTH
+    m[at(counter + COUNT)] += 1
+    m[at(counter + LAST)] = max(m[at(counter + LAST)], done)
+    times[at(place + ISSUE)] = issue
+    times[at(place + START)] = start
+    times[at(place + DONE)] = m[at(counter + LAST)]
+    times[at(place + SITE)] = site
+    low = m[SCOPES] + m[at(m[SITES] + site)]
+    high = m[SCOPES] + m[at(m[SITES] + site + 1)]
+    to = m[at(counter + DEEP_OFFSET)] + m[at(counter + DEEP)] - low
     for k in range(low, high):
-        deep[to + k] = m[m[k]]
-    m[counter + DEEP] += high - low
+        deep[at(to + k)] = m[at(m[at(k)])]
+    m[at(counter + DEEP)] += high - low
 
 
 @_compiled
 def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
     """Pass a wait, or return False if its signal has not been given."""
-    counter = m[COUNTERS] + m[pc + 1] * COUNTER_WIDTH
-    threshold = m[m[pc + 2]] + m[pc + 3]
+    counter = m[COUNTERS] + m[at(pc + 1)] * COUNTER_WIDTH
+    threshold = m[at(m[at(pc + 2)])] + m[at(pc + 3)]
     if threshold > 0:
-        position = m[counter + BASE] + threshold
-        if position > m[counter + COUNT]:
-            m[engine + STANDS] = counter
-            m[engine + NEEDS] = position
+        position = m[at(counter + BASE)] + threshold
+        if position > m[at(counter + COUNT)]:
+            m[at(engine + STANDS)] = counter
+            m[at(engine + NEEDS)] = position
             return False
-        place = m[counter + OFFSET] + (position - 1) * TIMES_WIDTH
-        stand = times[place + DONE] + m[HOP] - m[engine + TIME]
+        place = m[at(counter + OFFSET)] + (position - 1) * TIMES_WIDTH
+        stand = times[at(place + DONE)] + m[HOP] - m[at(engine + TIME)]
         if stand > 0:
-            m[engine + WAITING] += stand
-            m[engine + TIME] += stand
-    m[engine + TIME] += m[pc + 4]
-    m[engine + SYNCHRONIZATION] += m[pc + 4]
-    m[engine + WAITS] += 1
+            m[at(engine + WAITING)] += stand
+            m[at(engine + TIME)] += stand
+    m[at(engine + TIME)] += m[at(pc + 4)]
+    m[at(engine + SYNCHRONIZATION)] += m[at(pc + 4)]
+    m[at(engine + WAITS)] += 1
     return True
 
 
 @_compiled
 def _compute(m: Longs, engine: int, timing: int, counter: int) -> int:
     """Issue a compute instruction; return when it starts."""
-    start = max(m[engine + TIME], m[counter + FREE])
-    free = start + m[timing + OCCUPANCY]
-    m[counter + FREE] = free
-    m[engine + TIME] = start + m[ISSUE_COST] if m[OVERLAPS] else free
-    m[counter + BUSY] += m[timing + OCCUPANCY]
+    start = max(m[at(engine + TIME)], m[at(counter + FREE)])
+    free = start + m[at(timing + OCCUPANCY)]
+    m[at(counter + FREE)] = free
+    m[at(engine + TIME)] = start + m[ISSUE_COST] if m[OVERLAPS] else free
+    m[at(counter + BUSY)] += m[at(timing + OCCUPANCY)]
     return start
 
 
 @_compiled
 def _transfer(m: Longs, engine: int, timing: int, counter: int) -> int:
     """Trigger a transfer; return when it starts."""
-    ready = m[engine + TIME] + m[DISPATCH]
+    ready = m[at(engine + TIME)] + m[DISPATCH]
     if m[IS_SHARED]:
         ready = max(ready, m[DMA_FREE])
-        m[DMA_FREE] = ready + m[timing + PAYLOAD]
-    start = max(ready, m[counter + FREE])
-    m[counter + FREE] = start + m[timing + OCCUPANCY]
-    m[engine + TIME] += m[timing + TRIGGER]
-    m[counter + BUSY] += m[timing + PAYLOAD]
+        m[DMA_FREE] = ready + m[at(timing + PAYLOAD)]
+    start = max(ready, m[at(counter + FREE)])
+    m[at(counter + FREE)] = start + m[at(timing + OCCUPANCY)]
+    m[at(engine + TIME)] += m[at(timing + TRIGGER)]
+    m[at(counter + BUSY)] += m[at(timing + PAYLOAD)]
     return start
 
 
 @_compiled
 def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Issue an instance, or return why not."""
-    operation, site = m[pc], m[pc + 2]
-    timing = m[TIMINGS] + (0 if operation == READ else m[pc + 1]) * TIMING_WIDTH
-    number = m[pc + 1] if operation == READ else m[timing + COUNTER]
+    operation, site = m[at(pc)], m[at(pc + 2)]
+    timing = m[TIMINGS] + (0 if operation == READ else m[at(pc + 1)]) * TIMING_WIDTH
+    number = m[at(pc + 1)] if operation == READ else m[at(timing + COUNTER)]
     counter = m[COUNTERS] + number * COUNTER_WIDTH
     if not _has_room(m, counter, site):
         return FULL
     if m[LEFT] == 0:
         return TOO_LONG
     m[LEFT] -= 1
-    issue = start = int(m[engine + TIME])
-    latency = int(m[timing + LATENCY])
+    issue = start = int(m[at(engine + TIME)])
+    latency = int(m[at(timing + LATENCY)])
     if operation == COMPUTE:
         issue = start = _compute(m, engine, timing, counter)
     elif operation == TRANSFER:
         start = _transfer(m, engine, timing, counter)
     else:
         latency = int(m[LOAD])
-        m[engine + TIME] += latency
+        m[at(engine + TIME)] += latency
     _record(m, times, deep, counter, site, issue, start, start + latency)
     return MOVED
 
 
 @_compiled
 def _spend(m: Longs, engine: int, time: int) -> None:
-    m[engine + TIME] += time
-    m[engine + SYNCHRONIZATION] += time
+    m[at(engine + TIME)] += time
+    m[at(engine + SYNCHRONIZATION)] += time
 
 
 @_compiled
 def _give(m: Longs, times: Longs, engine: int, pc: int) -> int:
     """Add a token to a flag, or return that there is no room for it."""
-    flag = m[COUNTERS] + m[pc + 1] * COUNTER_WIDTH
-    counter = m[COUNTERS] + m[pc + 2] * COUNTER_WIDTH
-    if m[flag + COUNT] == m[flag + ROOM]:
+    flag = m[COUNTERS] + m[at(pc + 1)] * COUNTER_WIDTH
+    counter = m[COUNTERS] + m[at(pc + 2)] * COUNTER_WIDTH
+    if m[at(flag + COUNT)] == m[at(flag + ROOM)]:
         return FULL
-    _spend(m, engine, m[pc + 3])
-    place = m[flag + OFFSET] + m[flag + COUNT] * TIMES_WIDTH
-    times[place + DONE] = max(m[engine + TIME], m[counter + LAST])
-    m[flag + COUNT] += 1
+    _spend(m, engine, m[at(pc + 3)])
+    place = m[at(flag + OFFSET)] + m[at(flag + COUNT)] * TIMES_WIDTH
+    times[at(place + DONE)] = max(m[at(engine + TIME)], m[at(counter + LAST)])
+    m[at(flag + COUNT)] += 1
     return MOVED
 
 
 @_compiled
 def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Do one row that takes time, or return why not."""
-    operation = m[pc]
+    operation = m[at(pc)]
     if operation == AWAIT:
         return MOVED if _await(m, times, engine, pc) else STILL
     if operation == SPEND:
-        _spend(m, engine, m[pc + 1])
+        _spend(m, engine, m[at(pc + 1)])
         return MOVED
     if operation == TURN:
         if m[LEFT] == 0:
             return TOO_LONG
         m[LEFT] -= 1
-        _spend(m, engine, m[pc + 1])
+        _spend(m, engine, m[at(pc + 1)])
         return MOVED
     if operation == GIVE:
         return _give(m, times, engine, pc)
     if operation >= MEET or (operation == TRANSFER and m[IS_SHARED] and m[FIRST] != engine):
-        m[engine + STANDS] = REST
+        m[at(engine + STANDS)] = REST
         return STILL
     m[FIRST] = 0
     return _instance(m, times, deep, engine, pc)
@@ -323,18 +326,18 @@ def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
 @_compiled
 def _is_still(m: Longs, engine: int) -> bool:
     """Tell whether nothing has changed for an engine that stands."""
-    stands = m[engine + STANDS]
-    return stands != 0 and (stands == REST or m[stands + COUNT] < m[engine + NEEDS])
+    stands = m[at(engine + STANDS)]
+    return stands != 0 and (stands == REST or m[at(stands + COUNT)] < m[at(engine + NEEDS)])
 
 
 @_compiled
 def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
     """Let an engine run as far as it can. Return STILL, MOVED, or why it stopped."""
-    pc = m[engine + PC]
+    pc = m[at(engine + PC)]
     moved = STILL
-    m[engine + STANDS] = 0
+    m[at(engine + STANDS)] = 0
     while True:
-        if m[pc] < SPEND:
+        if m[at(pc)] < SPEND:
             target = _untimed(m, pc)
             reason = MOVED if target >= 0 else -target
         else:
@@ -344,7 +347,7 @@ def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
             break
         pc = target
         moved = MOVED  # it may be at the same row again
-    m[engine + PC] = pc
+    m[at(engine + PC)] = pc
     return max(reason, moved)
 
 
@@ -353,23 +356,23 @@ def _choose_first(m: Longs) -> int:
     """Let the earliest trigger go on; of two at the same time, that of the first engine."""
     first = 0
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
-        stands = m[m[engine + PC]] == TRANSFER
-        if stands and (first == 0 or m[engine + TIME] < m[first + TIME]):
+        stands = m[at(m[at(engine + PC)])] == TRANSFER
+        if stands and (first == 0 or m[at(engine + TIME)] < m[at(first + TIME)]):
             first = engine
     m[FIRST] = first
     if first == 0:
         return STILL
-    m[first + STANDS] = 0
+    m[at(first + STANDS)] = 0
     return MOVED
 
 
 @_compiled
 def _drain(m: Longs, engine: int) -> None:
     for counter in range(m[COUNTERS], m[COUNTERS_END], COUNTER_WIDTH):
-        if m[counter + OWNER] == engine and m[counter + COUNT] > m[counter + BASE]:
-            stand = max(0, m[counter + LAST] + m[HOP] - m[engine + TIME])
-            m[engine + WAITING] += stand
-            m[engine + TIME] += stand
+        if m[at(counter + OWNER)] == engine and m[at(counter + COUNT)] > m[at(counter + BASE)]:
+            stand = max(0, m[at(counter + LAST)] + m[HOP] - m[at(engine + TIME)])
+            m[at(engine + WAITING)] += stand
+            m[at(engine + TIME)] += stand
             _spend(m, engine, m[WAIT])
 
 
@@ -380,20 +383,20 @@ def _meet(m: Longs) -> int:
     if m[ENGINES] == m[ENGINES_END]:
         return STILL
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
-        if m[m[engine + PC]] != MEET:
+        if m[at(m[at(engine + PC)])] != MEET:
             return STILL
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
         _drain(m, engine)
-        met = max(met, m[engine + TIME])
+        met = max(met, m[at(engine + TIME)])
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
-        m[engine + WAITING] += met - m[engine + TIME]
-        m[engine + TIME] = met
+        m[at(engine + WAITING)] += met - m[at(engine + TIME)]
+        m[at(engine + TIME)] = met
         _spend(m, engine, m[MEETING])
-        m[engine + BARRIERS] += 1
-        m[engine + PC] += WIDTH
-        m[engine + STANDS] = 0
+        m[at(engine + BARRIERS)] += 1
+        m[at(engine + PC)] += WIDTH
+        m[at(engine + STANDS)] = 0
     for counter in range(m[COUNTERS], m[COUNTERS_END], COUNTER_WIDTH):
-        m[counter + BASE] = m[counter + COUNT]
+        m[at(counter + BASE)] = m[at(counter + COUNT)]
     return MOVED
 
 

@@ -96,8 +96,9 @@ def _owners(model: Model, engines: tuple[str, ...], first: int) -> list[int]:
 def with_room(a: Arrays) -> Arrays:
     """Give every counter twice the room that it uses."""
     before, after = a.counters.copy(), a.counters
-    _double(after, kernel.COUNT, kernel.OFFSET, kernel.ROOM, kernel.TIMES_WIDTH)
-    _double(after, kernel.DEEP, kernel.DEEP_OFFSET, kernel.DEEP_ROOM, 1)
+    deepest = int(np.diff(a.m[a.m[kernel.SITES] :]).max(initial=0))
+    _double(after, kernel.COUNT, kernel.OFFSET, kernel.ROOM, FIRST_ROOM, kernel.TIMES_WIDTH)
+    _double(after, kernel.DEEP, kernel.DEEP_OFFSET, kernel.DEEP_ROOM, FIRST_ROOM + deepest, 1)
     times = np.zeros(int(after[:, kernel.ROOM].sum()) * kernel.TIMES_WIDTH, np.int64)
     deep = np.zeros(int(after[:, kernel.DEEP_ROOM].sum()), np.int32)
     for old, new in zip(before, after, strict=True):
@@ -109,8 +110,10 @@ def with_room(a: Arrays) -> Arrays:
     return a._replace(times=times, deep=deep)
 
 
-def _double(counters: kernel.Longs, used: int, offset: int, room: int, width: int) -> None:
-    counters[:, room] = np.maximum(2 * counters[:, used], FIRST_ROOM)
+def _double(
+    counters: kernel.Longs, used: int, offset: int, room: int, least: int, width: int
+) -> None:
+    counters[:, room] = 2 * counters[:, used] + least
     counters[:, offset] = (np.cumsum(counters[:, room]) - counters[:, room]) * width
 
 

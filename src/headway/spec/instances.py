@@ -22,7 +22,7 @@ from headway.ir.program import (
 )
 from headway.ir.walk import branches, deep_nests, engines_inside
 
-MAX_INSTANCES = 10_000_000
+MAX_INSTANCES = 2_000_000
 
 
 class Cell(NamedTuple):
@@ -112,6 +112,7 @@ class _Unrolled:
                     help=f"check the run-time inputs of {str(node.trip)!r}",
                 )
             )
+        self._count(node.at, 0, ahead=trip * (1 + sum(isinstance(x, Instr) for x in node.body)))
         for i in range(trip):
             self._turn(node, i)
         self._iterations.pop(node.iteration, None)
@@ -189,14 +190,15 @@ class _Unrolled:
     def _value(self, expr: Expr, at: Location | None) -> int:
         return evaluate(expr, self._iterations, self._inputs, at=at)
 
-    def _count(self, at: Location | None) -> None:
-        self._left -= 1
-        if self._left < 0:
+    def _count(self, at: Location | None, amount: int = 1, ahead: int = 0) -> None:
+        """Count instances and iterations; `ahead` of here there are at least so many more."""
+        self._left -= amount
+        if self._left < ahead:
             raise InvalidInput(
                 Diagnostic(
-                    f"still running after {self._limit:,} instances and iterations",
+                    f"more than {self._limit:,} instances and iterations",
                     at,
-                    rule="a program ends",
-                    help="check the condition of the loop, or choose smaller inputs",
+                    rule="a program ends, and is small enough to be unrolled",
+                    help="check the trip counts and conditions, or choose smaller inputs",
                 )
             )

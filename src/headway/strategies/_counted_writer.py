@@ -18,6 +18,7 @@ from headway.analysis.tally import Signals, Tallies
 from headway.ir.expr import Binary, Expr
 from headway.ir.program import If, Instr, Loop, Node, Program, While
 from headway.strategies._counted_constants import with_constants
+from headway.strategies._counted_late import Late, late
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -79,23 +80,40 @@ class Writer:
 
     def _body(self, nodes: tuple[Node, ...], steps: tuple[AnyStep, ...]) -> Body:
         out: Body = []
+        waiting: Late | None = None  # a load that nothing has needed yet
         for node, step in zip(nodes, steps, strict=True):
-            match node, step:
-                case Instr(), Step():
-                    if step.engine == self._plan.engine:
-                        out.append(Exec(node.name, self._waits(), node.at))
-                    if step.counter in self._offsets:
-                        out += self._signal(step)
-                    else:
-                        self._at += 1
-                case Loop(), LoopStep():
-                    out += self._loop(node, step)
-                case While(), LoopStep():
-                    out += self._while(node, step)
-                case If(), IfStep():
-                    out += self._if(node, step)
-                case _:
-                    raise AssertionError("steps have the shape of their program")
+            if waiting and waiting.is_overwritten_by(step, self._steps):
+                out += waiting.nodes
+                waiting = None
+            new, later = late(self._node(node, step), step, self._plan.engine)
+            if waiting and (later or waiting.must_precede(new)):
+                out += waiting.nodes
+                waiting = None
+            out += new
+            waiting = later or waiting
+        return [*out, *(waiting.nodes if waiting else ())]
+
+    def _node(self, node: Node, step: AnyStep) -> Body:
+        match node, step:
+            case Instr(), Step():
+                return self._instr(node, step)
+            case Loop(), LoopStep():
+                return self._loop(node, step)
+            case While(), LoopStep():
+                return self._while(node, step)
+            case If(), IfStep():
+                return self._if(node, step)
+            case _:
+                raise AssertionError("steps have the shape of their program")
+
+    def _instr(self, node: Instr, step: Step) -> Body:
+        out: Body = []
+        if step.engine == self._plan.engine:
+            out.append(Exec(node.name, self._waits(), node.at))
+        if step.counter in self._offsets:
+            out += self._signal(step)
+        else:
+            self._at += 1
         return out
 
     # Counting

@@ -29,7 +29,7 @@ from headway.sync.program import (
     Waits,
 )
 
-MAX_EVENTS = 10_000_000
+MAX_EVENTS = 5_000_000
 
 
 class ConcreteWait(NamedTuple):
@@ -111,6 +111,7 @@ class _Run:
                     rule="a trip count is 0 or more",
                 )
             )
+        self._count(node.at, 0, ahead=trip)
         for i in range(trip):
             self._turn(node, i)
         self._iterations.pop(node.iteration, None)
@@ -178,13 +179,15 @@ class _Run:
     def _value(self, expr: Expr, at: Location | None) -> int:
         return evaluate(expr, self._iterations, self._inputs, self._registers, at)
 
-    def _count(self, at: Location | None) -> None:
-        self._left -= 1
-        if self._left < 0:
+    def _count(self, at: Location | None, amount: int = 1, ahead: int = 0) -> None:
+        """Count events and iterations; `ahead` of here there are at least so many more."""
+        self._left -= amount
+        if self._left < ahead:
             raise InvalidInput(
                 Diagnostic(
-                    f"still running after {self._limit:,} events and iterations",
+                    f"more than {self._limit:,} events and iterations",
                     at,
-                    rule="an engine program ends",
+                    rule="an engine program ends, and is small enough to be expanded",
+                    help="check the trip counts and conditions, or choose smaller inputs",
                 )
             )

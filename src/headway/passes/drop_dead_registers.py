@@ -1,0 +1,153 @@
+"""Remove register operations that no wait can see.
+
+In     engine programs
+Out    the same programs without assignments to registers that are not read afterwards, without the
+       loops and ifs that are empty then, and without registers that are not used
+Keeps  the value of every threshold, condition and trip count, and every load
+Cost   linear in the engine programs, times the number of rounds until nothing changes in a loop
+
+    shadow.q := shadow.q + 1      ->      shadow.q := shadow.q + 1
+    mm waits q >= shadow.q                mm waits q >= shadow.q
+    shadow.q := shadow.q + 2
+
+A register that is read only to compute itself is not read (C17).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from headway.ir.expr import Expr, leaves
+from headway.ir.walk import deep_nests
+from headway.sync.program import (
+    Assign,
+    EngineProgram,
+    Exec,
+    Load,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncProgram,
+    SyncWhile,
+    Wait,
+    Waits,
+    walk_sync,
+)
+from headway.targets.target import Target
+
+Live = frozenset[str]
+
+
+def reads(*exprs: Expr | None) -> Live:
+    """Return the names of the registers that expressions read."""
+    found = (leaf for expr in exprs if expr is not None for leaf in leaves(expr))
+    return frozenset(leaf.name for leaf in found if isinstance(leaf, RegisterRef))
+
+
+def _of_waits(waits: Iterable[Wait]) -> Live:
+    return reads(*(wait.threshold.register for wait in waits))
+
+
+def _of_load(load: Load | None) -> Live:
+    return _of_waits(load.waits) if load else frozenset()
+
+
+class _Sweep:
+    """Walks an engine program backwards."""
+
+    def __init__(self, engine: EngineProgram) -> None:
+        self._single = {register.name for register in engine.registers if register.size == 1}
+
+    def body(self, nodes: tuple[SyncNode, ...], live: Live) -> tuple[tuple[SyncNode, ...], Live]:
+        """Return what remains of a body, and what is live before it, given what is behind it."""
+        kept: list[SyncNode] = []
+        for node in reversed(nodes):
+            new, live = self._node(node, live)
+            if new is not None:
+                kept.append(new)
+        return tuple(reversed(kept)), live
+
+    def _node(self, node: SyncNode, live: Live) -> tuple[SyncNode | None, Live]:
+        match node:
+            case Assign():
+                return self._assign(node, live)
+            case Exec() | Waits() | Load():
+                return node, live | _of_waits(node.waits)
+            case SyncLoop() | SyncWhile():
+                return self._loop(node, live)
+            case SyncIf():
+                return self._if(node, live)
+            case _:
+                return node, live
+
+    def _assign(self, node: Assign, live: Live) -> tuple[SyncNode | None, Live]:
+        name = node.register.name
+        if name not in live:
+            return None, live
+        if name in self._single:  # one of a row leaves the others as they are
+            live -= {name}
+        return node, live | reads(node.value, node.register.index)
+
+    def _loop(self, node: SyncLoop | SyncWhile, after: Live) -> tuple[SyncNode | None, Live]:
+        decides = reads(node.trip if isinstance(node, SyncLoop) else node.condition)
+        header = after | _of_load(node.load)
+        if isinstance(node, SyncWhile):
+            header |= decides
+        while True:
+            body, before = self.body(node.body, header)
+            if before <= header:
+                break
+            header |= before
+        if not body and not node.load:
+            return None, after
+        return replace(node, body=body), header | decides
+
+    def _if(self, node: SyncIf, after: Live) -> tuple[SyncNode | None, Live]:
+        then, before_then = self.body(node.then, after)
+        orelse, before_orelse = self.body(node.orelse, after)
+        if not (then or orelse or node.load):
+            return None, after
+        live = before_then | before_orelse | reads(node.condition) | _of_load(node.load)
+        return replace(node, then=then, orelse=orelse), live
+
+
+def _swept(engine: EngineProgram) -> EngineProgram:
+    body, _ = _Sweep(engine).body(engine.body, frozenset())
+    used = _used(body)
+    registers = tuple(register for register in engine.registers if register.name in used)
+    return replace(engine, body=body, registers=registers)
+
+
+def _used(body: tuple[SyncNode, ...]) -> Live:
+    used: set[str] = set()
+    for node in walk_sync(body):
+        match node:
+            case Assign():
+                used |= reads(node.register, node.value)
+            case Exec() | Waits() | Load():
+                used |= _of_waits(node.waits)
+            case SyncLoop():
+                used |= reads(node.trip)
+            case SyncWhile() | SyncIf():
+                used |= reads(node.condition)
+            case _:
+                pass
+    return frozenset(used)
+
+
+@dataclass(frozen=True, slots=True)
+class DropDeadRegisters:
+    """Keep what a wait, a condition or a trip count reads."""
+
+    name: str = "drop-dead-registers"
+    description: str = "remove register operations that no wait can see"
+
+    def apply(self, sync: SyncProgram, target: Target) -> SyncProgram:
+        """Return the engine programs with fewer register operations. Never refuses a program."""
+        with deep_nests():
+            return replace(sync, engines=tuple(map(_swept, sync.engines)))
+
+
+PASS = DropDeadRegisters()
