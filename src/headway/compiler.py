@@ -17,7 +17,7 @@ from headway.ir.program import Program
 from headway.sim import Timeline, simulate, simulate_ideal
 from headway.strategies import Strategy
 from headway.sync import verify_sync
-from headway.sync.program import Exec, Load, SyncNode, SyncProgram, Waits, walk_sync
+from headway.sync.program import Exec, Load, SyncNode, SyncProgram, TakeFlag, Waits, walk_sync
 from headway.targets import Target
 
 IDEAL = "ideal"
@@ -76,7 +76,7 @@ class Measured:
     """What one strategy made of a program, and how long it ran on the simulated target.
 
     `waits` and `barriers` are those executed, summed over the engines; `registers` are those of
-    each engine; `semaphores` counts the counters that some wait names.
+    each engine; `semaphores` counts the counters that some wait names, and the flags.
     """
 
     latency_ns: float
@@ -109,6 +109,8 @@ def _waited_for(body: tuple[SyncNode, ...]) -> Iterator[str]:
     for node in walk_sync(body):
         if isinstance(node, Exec | Load | Waits):
             yield from (wait.counter for wait in node.waits)
+        elif isinstance(node, TakeFlag):
+            yield node.flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,3 +312,107 @@ def test_check_refuses_what_the_language_does_not_allow() -> None:
     wrong = replace(synced, engines=(EngineProgram("A", (Exec("p"), Exec("ghost"))),))
     with pytest.raises(InvalidProgram, match="ghost"):
         check(wrong, {})
+
+
+TOKENS = f"""{ENGINES} input n loop i n {{ A p writes(b) takes(10) B c reads(b) takes(10) }}"""
+FULL_AND_EMPTY = "flag full from A to B flag empty from B to A "
+
+
+def told_tokens(a: str, b: str) -> str:
+    return told(TOKENS, f"{FULL_AND_EMPTY}\nengine A {{ {a} }}\nengine B {{ {b} }}", n=3)
+
+
+def test_tokens_in_both_directions_are_exact():
+    a = "loop i n { take empty p set full } take empty"
+    b = "set empty loop i n { take full c set empty }"
+    assert told_tokens(a, b) == (
+        "exact: 6 instances, 6 waits; none is early, none late, no deadlock"
+    )
+
+
+def test_missing_prime_is_a_deadlock():
+    a = "loop i n { take empty p set full }"
+    assert told_tokens(a, "loop i n { take full c set empty }") == (
+        "deadlock: 2 findings\n"
+        "t.hwy:3:23: error: deadlock: A takes token 1 of empty before p, and the flag has been "
+        "set 0 times: the engines wait for each other\n"
+        "  help: set the flag in front of the loop as often as it is taken before its first set\n"
+        "t.hwy:4:23: error: deadlock: B takes token 1 of full before c, and the flag has been "
+        "set 0 times: the engines wait for each other\n"
+        "  help: set the flag in front of the loop as often as it is taken before its first set"
+    )
+
+
+def test_missing_drain_leaves_a_token():
+    a = "loop i n { take empty p set full }"
+    assert told_tokens(a, "set empty loop i n { take full c set empty }") == (
+        "unsupported: 1 finding\n"
+        "t.hwy:2:23: error: unsupported: 1 token is left over in flag empty at the end\n"
+        "  help: A has to take a flag as often as it is set, after the last loop too"
+    )
+
+
+def test_second_prime_is_a_distance_that_the_buffer_does_not_have():
+    a = "loop i n { take empty p set full } take empty take empty"
+    b = "set empty set empty loop i n { take full c set empty }"
+    assert told_tokens(a, b).startswith(
+        "early: 2 findings\n"
+        "t.hwy:3:34: error: early: p[1] on A may issue before c[0] has completed: it depends on "
+        "signal 1 of B and does not wait for it\n"
+    )
+
+
+def test_too_many_takes_are_a_deadlock():
+    a = "loop i n { take empty p set full } take empty take empty"
+    b = "set empty loop i n { take full c set empty }"
+    assert told_tokens(a, b) == (
+        "deadlock: 1 finding\n"
+        "t.hwy:3:58: error: deadlock: A takes token 5 of empty before its end, and the flag is "
+        "set 4 times only\n"
+        "  help: set the flag as often as it is taken"
+    )
+
+
+def test_token_that_is_set_too_late_is_late():
+    program = f"{ENGINES} A p writes(b) takes(10) A q takes(10) B c reads(b) takes(10)"
+    engines = "flag f from A to B engine A {{ {} }}\nengine B {{ take f c }}"
+    assert judged(program, engines.format("p set f q")).verdict == "exact"
+    assert told(program, engines.format("p q set f")) == (
+        "late: 1 finding\n"
+        "t.hwy:3:12: error: late: c[] on B takes token 1 of f, which comes behind signal 2 of A, "
+        "and requires only 1\n"
+        "  help: set the flag right behind the instruction, and take it right before the one that "
+        "needs it"
+    )
+
+
+def test_token_is_late_if_its_engine_was_busy_before_it_set_it():
+    program = """engine A pipelined engine B queue Q on A buffer b
+    A t triggers(Q) writes(b) takes(1) A x takes(10) A y takes(10) B c reads(b) takes(1)"""
+    engines = "flag f from Q to B engine A {{ {} }}\nengine B {{ take f c }}"
+    assert judged(program, engines.format("t set f x y")).verdict == "exact"
+    (finding,) = judged(program, engines.format("t x y set f")).findings
+    assert (finding.kind, finding.counter, finding.threshold) == ("late", "A", 2)
+
+
+def test_take_in_front_of_a_set_is_judged_with_the_next_instance():
+    program = """engine A engine B engine C buffer b
+    A p writes(b) takes(10) B q takes(10) C c reads(b) takes(10)"""
+    flags = "flag f from A to B flag g from B to C engine A { p set f } engine C { take g c }"
+    assert judged(program, f"{flags} engine B {{ q take f set g }}").verdict == "late"  # behind q
+    (finding,) = judged(program, f"{flags} engine B {{ take f set g q }}").findings
+    assert (finding.instance, finding.wait, finding.required) == ("q[]", "take f", 0)
+
+
+def test_tokens_tell_what_their_engine_knew():
+    program = """engine A engine B engine C buffer b buffer c
+    A p writes(b) takes(10) B q reads(b) writes(c) takes(10) C r reads(b, c) takes(10)"""
+    engines = """flag f from A to B flag g from B to C
+    engine A { p set f } engine B { take f q set g } engine C { take g r }"""
+    assert judged(program, engines).verdict == "exact"
+
+
+def test_barrier_leaves_tokens_alone():
+    engines = """flag f from A to B engine A { p set f barrier set f }
+    engine B { barrier take f c take f }"""
+    assert judged(WRITE_READ, engines).verdict == "exact"

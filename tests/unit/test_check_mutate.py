@@ -166,7 +166,7 @@ def test_mutant_that_the_judge_overlooks_is_missed(monkeypatch: pytest.MonkeyPat
 
 
 def test_no_mutant_of_random_programs_is_missed():
-    mutation = Mutation(candidates(("scoreboard", "barrier")), simulated, Shape(6, 60))
+    mutation = Mutation(candidates(("scoreboard", "barrier", "flags")), simulated, Shape(6, 60))
     found = [tried for seed in range(8) for tried in mutation.outcome(seed)]
     assert {tried.kind for tried in found} == set(KINDS)
     assert [tried for tried in found if tried.fate == "missed"] == []

@@ -127,7 +127,9 @@ def test_trace_is_a_json_file_of_events(cli: Cli, tmp_path: Path) -> None:
 
 def test_list_names_every_kind(cli: Cli) -> None:
     listed = json.loads(cli("list", "--json").out)
-    assert {"barrier", "barrier-always", "scoreboard", "static"} <= set(listed["strategies"])
+    assert {"barrier", "barrier-always", "flags", "scoreboard", "static"} <= set(
+        listed["strategies"]
+    )
     assert {"trn1", "trn2", "trn3", "generic"} <= set(listed["targets"])
     assert {"calibration-loop", "sync-chain", "matmul"} <= set(listed["kernels"])
     text = cli("list", "kernels").out

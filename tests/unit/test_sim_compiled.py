@@ -39,7 +39,7 @@ def assert_same(sync: SyncProgram, inputs: Inputs, target: Target) -> Timeline:
 
 
 @pytest.mark.parametrize("control_in_memory", [False, True])
-@pytest.mark.parametrize("name", ["barrier", "barrier-always", "scoreboard", "counted"])
+@pytest.mark.parametrize("name", ["barrier", "barrier-always", "scoreboard", "counted", "flags"])
 def test_random_programs_take_the_same_time(name: str, control_in_memory: bool) -> None:
     strategy = strategies.load(name)
     shape = Shape(instructions=12, instances=200, control_in_memory=control_in_memory)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from headway import targets
+from headway.errors import InvalidProgram
 from headway.sim import Meeting, Stall, Timeline, simulate
 from headway.sync import parse_sync
 from headway.targets import Figure, Target
@@ -40,6 +41,7 @@ COSTLY = replace(
         loop=ns(6),
         refetch=ns(10),
         load=ns(20),
+        flag=ns(8),
     ),
     barrier=BarrierSequence(rendezvous=ns(30), reset=ns(7)),
     dma=replace(GENERIC.dma, dispatch=ns(50), setup=ns(5), notify=ns(15)),
@@ -298,6 +300,62 @@ def test_counters_count_again_from_a_barrier() -> None:
     """)
     x2, y = times(found)["x2[]"], times(found)["y[]"]
     assert y[0] == x2[1] + 3
+
+
+def test_token_comes_when_its_counter_is_done_and_the_sequencer_has_set_it() -> None:
+    program = "engine A engine B queue Q on A A x takes(100) A t triggers(Q) takes(30) B y takes(1)"
+    flag = "flag f from {} to B engine A {{ x t set f }} engine B {{ take f y }}"
+    # A issues x at 0 and t at 1, is held by the trigger until 10, and sets the flag until 18.
+    assert times(run(f"{program} --- {flag.format('A')}"))["y[]"] == (111, 112)  # 100 + 3 + 8
+    assert times(run(f"{program} --- {flag.format('Q')}"))["y[]"] == (92, 93)  # 1 + 50 + 30 + 3 + 8
+    assert times(run(f"{program} --- {flag.format('A.control')}"))["y[]"] == (29, 30)  # 18 + 3 + 8
+
+
+def test_takes_are_waits_that_cost_a_flag_each() -> None:
+    text = """engine A engine B A x takes(100) B y takes(1) ---
+    flag f from A to B
+    engine A { set f set f x }
+    engine B { take f take f y }"""
+    timeline = run(text)
+    # set at 8 and 16; B takes them until 8 + 3 + 8, and until 19 + 8
+    assert times(timeline) == {"x[]": (16, 116), "y[]": (27, 28)}
+    assert timeline.waits == 2
+    assert [e.synchronization for e in timeline.engines] == [16, 16]
+    assert [e.waiting for e in timeline.engines] == [0, 11]
+
+
+def test_tokens_stay_through_a_barrier() -> None:
+    text = """engine A engine B B y takes(1) ---
+    flag f from A to B
+    engine A { set f set f barrier }
+    engine B { take f barrier take f y }"""
+    assert run(text, GENERIC).barriers == 1
+
+
+def test_more_tokens_than_there_is_room_for() -> None:
+    text = """engine A engine B input n loop i n { B y takes(1) } ---
+    flag f from A to B
+    engine A { loop i n { set f } }
+    engine B { loop i n { take f y } }"""
+    assert run(text, n=3000).waits == 3000
+
+
+def test_missing_token_is_a_deadlock() -> None:
+    text = """engine A engine B B y takes(1) ---
+    flag f from A to B engine A { set f } engine B { take f take f y }"""
+    with pytest.raises(InvalidProgram) as caught:
+        run(text)
+    assert [note.message for note in caught.value.diagnostics[0].notes] == [
+        "'B' waits for f >= 2, which has reached 1",
+        "'A' has ended",
+    ]
+
+
+def test_stall_for_a_token_names_the_flag() -> None:
+    text = """engine A engine B A x takes(10) B y takes(1) ---
+    flag f from A to B engine A { x set f } engine B { take f y }"""
+    timeline = run(text, GENERIC, detail=True)
+    assert timeline.stalls == (Stall("B", "f", 1, 0, 10),)
 
 
 def test_stalls_say_what_released_them() -> None:

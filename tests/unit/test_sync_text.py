@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from random_programs import RandomProgram
 
-from headway.errors import HeadwayError, Location, SyntaxProblem
+from headway.errors import HeadwayError, InvalidProgram, Location, SyntaxProblem
 from headway.ir import to_text as sequential_text
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import Program
@@ -17,14 +17,17 @@ from headway.sync.program import (
     Barrier,
     EngineProgram,
     Exec,
+    Flag,
     Load,
     Register,
     RegisterRef,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Threshold,
     Wait,
     Waits,
@@ -146,6 +149,18 @@ def test_first_word_decides_which_kind_it_is() -> None:
     )
 
 
+def test_flags_are_declared_between_the_program_and_the_engines() -> None:
+    text = f"""sync @p {{ {PROGRAM} flag flag from Q to B flag f.1 from B.control to A
+    engine A {{ exec load set flag exec set }} engine B {{ take flag work }} }}"""
+    with pytest.raises(InvalidProgram, match="there is no instruction 'set'"):
+        parse_sync(text)
+    sync = parse_sync(text.replace("exec set", "take f.1"))
+    assert sync.flags == (Flag("flag", "Q", "B"), Flag("f.1", "B.control", "A"))
+    assert sync.engine("A").body == (Exec("load"), SetFlag("flag"), TakeFlag("f.1"))
+    assert sync.engine("B").body == (TakeFlag("flag"), Exec("work"))
+    assert parse_sync(to_text(sync)) == sync
+
+
 class RandomSync:
     """Steps for every engine of a random program; not right, but well formed."""
 
@@ -156,10 +171,12 @@ class RandomSync:
 
     def sync(self) -> SyncProgram:
         engines = tuple(self._engine(name) for name in ("A", "B.0"))
-        return SyncProgram(self._program, engines, "barrier-always", "trn2")
+        flags = (Flag("A.1", "Q", "B.0"), Flag("B.1", "B.0.control", "A"))
+        return SyncProgram(self._program, engines, "barrier-always", "trn2", flags)
 
     def _engine(self, name: str) -> EngineProgram:
         own = [i.name for i in instructions(self._program.body) if i.engine == name]
+        self._steps = SetFlag(f"{name[0]}.1"), TakeFlag("B.1" if name == "A" else "A.1")
         body = (*self._body(own, (), 3), *(Exec(instr, self._waits(())) for instr in own))
         return EngineProgram(name, body, (Register("shadow.Q"), Register("last.b", 4)))
 
@@ -169,7 +186,7 @@ class RandomSync:
     def _node(self, own: list[str], around: tuple[str, ...], depth: int) -> SyncNode:
         rng, iteration = self._rng, f"i{len(around)}"
         inside = (*around, iteration)
-        kind = rng.randint(0, 8 if depth else 4)
+        kind = rng.randint(0, 9 if depth else 4)
         if kind == 0 and own:
             return Exec(rng.choice(own), self._waits(around))
         if kind == 1:
@@ -188,6 +205,8 @@ class RandomSync:
             return SyncIf(self._expr(around), then, orelse, self._load(around))
         if kind == 8:
             return Barrier()
+        if kind == 9:
+            return rng.choice(self._steps)
         return Assign(self._register(around), self._expr(around))
 
     def _load(self, around: tuple[str, ...]) -> Load | None:

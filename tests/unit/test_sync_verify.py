@@ -12,14 +12,17 @@ from headway.sync.program import (
     Assign,
     EngineProgram,
     Exec,
+    Flag,
     Load,
     Register,
     RegisterRef,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Threshold,
     Wait,
     Waits,
@@ -139,6 +142,36 @@ def test_condition_over_registers_may_change() -> None:
 
 def test_register_may_not_be_hidden_by_an_iteration() -> None:
     assert problems(sync(SyncLoop("s", 2, ()))) == ["iteration 's' hides the register of that name"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "problem"),
+    [
+        (Flag("wait", "Q", "B"), "'wait' is a word of the language and cannot name a flag"),
+        (Flag("Q", "Q", "B"), "counter and flag share the name 'Q'"),
+        (Flag("f", "Q", "B"), "two flags have the name 'f'"),
+        (Flag("g", "R", "B"), "there is no counter 'R'"),
+        (Flag("g", "Q", "C"), "there is no engine 'C'"),
+    ],
+)
+def test_flag_has_a_name_of_its_own_a_counter_and_an_engine(flag: Flag, problem: str) -> None:
+    flags = (Flag("f", "A.control", "B"), flag)
+    assert problems(replace(sync(), flags=flags)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("node", "problem"),
+    [
+        (SetFlag("to.B"), "flag 'to.B' is set by 'B', and comes from 'Q'"),
+        (TakeFlag("to.A"), "flag 'to.A' is taken by 'B', and goes to 'A'"),
+        (SetFlag("to.C"), "there is no flag 'to.C'"),
+        (Waits((Wait("to.B", Threshold(None, 1)),)), "there is no counter 'to.B'"),
+    ],
+)
+def test_only_the_host_sets_and_only_the_receiver_takes(node: SyncNode, problem: str) -> None:
+    flags = (Flag("to.B", "Q", "B"), Flag("to.A", "B.control", "A"))
+    verify_sync(replace(sync(TakeFlag("to.B"), SetFlag("to.A")), flags=flags))
+    assert problems(replace(sync(node), flags=flags)) == [problem]
 
 
 def test_message_points_at_the_wait_and_names_what_is_close() -> None:

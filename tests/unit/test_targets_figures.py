@@ -68,7 +68,7 @@ def row(name: str) -> str:
 
 IN_DOCUMENT = """
     bandwidth dispatch setup notify interval
-    hop wait issue register branch loop refetch load
+    hop wait issue register branch loop refetch flag load
     rendezvous reset
 """.split()
 

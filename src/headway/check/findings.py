@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from headway.check.verdict import Finding
 from headway.spec import Instance
 from headway.sync.expand import ConcreteWait, Event
+from headway.sync.program import Flag
 
 
 def early(event: Event, instance: Instance, before: Instance, waited: int, wait: str) -> Finding:
@@ -71,6 +72,44 @@ def late_barrier(
     )
 
 
+def late_take(
+    instance: Instance, take: ConcreteWait, counter: str, position: int, required: Mapping[str, int]
+) -> Finding:
+    """A token tells more than the instance requires, so it may come later than needed."""
+    needed = required.get(counter, 0)
+    need = f"requires only {needed}" if needed else f"does not depend on {counter} here"
+    if position <= needed:
+        need = "the flag is set behind other work of its engine"
+    return Finding(
+        "late",
+        str(instance),
+        f"take {take.counter}",
+        counter,
+        position,
+        needed,
+        f"{instance} on {instance.engine} takes token {take.threshold} of {take.counter}, which"
+        f" comes behind signal {position} of {counter}, and {need}",
+        take.wait.at,
+        "set the flag right behind the instruction, and take it right before the one that needs it",
+    )
+
+
+def leftover(flag: Flag, left: int) -> Finding:
+    """A flag was set more often than it was taken."""
+    tokens = "1 token is" if left == 1 else f"{left} tokens are"
+    return Finding(
+        "unsupported",
+        "",
+        f"take {flag.name}",
+        flag.counter,
+        0,
+        0,
+        f"{tokens} left over in flag {flag.name} at the end",
+        flag.at,
+        f"{flag.engine} has to take a flag as often as it is set, after the last loop too",
+    )
+
+
 def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total: int) -> Finding:
     """An engine waits for a signal that cannot come."""
     if wait.threshold > total:
@@ -89,6 +128,27 @@ def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total:
         f"{engine} waits for {wait} before {event.name or 'its ' + event.kind} and {why}",
         wait.wait.at or event.at,
         way_out,
+    )
+
+
+def no_token(engine: str, event: Event, take: ConcreteWait, reached: int, total: int) -> Finding:
+    """An engine takes a token that cannot come."""
+    missing = take.threshold > total
+    why = f"is set {total} times only" if missing else f"has been set {reached} times"
+    circle = "" if missing else ": the engines wait for each other"
+    return Finding(
+        "deadlock",
+        f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
+        f"take {take.counter}",
+        take.counter,
+        take.threshold,
+        0,
+        f"{engine} takes token {take.threshold} of {take.counter} before"
+        f" {event.name or 'its ' + event.kind}, and the flag {why}{circle}",
+        take.wait.at,
+        "set the flag as often as it is taken"
+        if missing
+        else "set the flag in front of the loop as often as it is taken before its first set",
     )
 
 

@@ -2,8 +2,8 @@
 
 In     seeds, strategies and a simulator, all as plain functions: nothing here knows them
 Out    for every seed what failed; for a failure a small program that fails in the same way
-Rules  no strategy is early, deadlocks or loses an instance; one that places no barrier is exact,
-       and issues every instruction exactly when the ideal machine does
+Rules  no strategy is early, deadlocks or loses an instance; one that places neither barriers nor
+       flags is exact, and issues every instruction exactly when the ideal machine does
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _judged(
     synced: SyncProgram, inputs: Inputs, simulate: Simulate, issues: Sequence[Issue]
 ) -> tuple[Kind, str] | None:
     verdict = check(synced, inputs)
-    may_be_late = has_barriers(synced)
+    may_be_late = bool(synced.flags) or has_barriers(synced)
     if verdict.verdict != "exact" and not (may_be_late and verdict.verdict == "late"):
         return verdict.verdict, str(verdict.findings[0])
     times = simulate(synced, inputs)

@@ -8,11 +8,16 @@ completions lie before it for sure. A wait `q >= t` of an instance with requirem
 
 Less, and an instance may issue before something it depends on: early. More, and it may stand
 still for nothing: late. Nothing here is shared with the strategies.
+
+A flag is one more counter: to set it is its signal, which tells all that its engine knew and that
+everything issued on its counter has completed; the k-th take is a wait for the k-th signal. A take
+is exact if its token tells nothing but what the instance requires or what is known anyway.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from headway.check import findings
@@ -74,6 +79,13 @@ def followers(sync: SyncProgram) -> set[tuple[str, str]]:
     return found
 
 
+class _Token(NamedTuple):
+    """What has to be over when a token is there: completions, and work its engine had issued."""
+
+    known: Vector
+    issued: tuple[tuple[str, int], ...]
+
+
 class Replay:
     """One run of all engine programs."""
 
@@ -97,10 +109,19 @@ class Replay:
             *(queue.name for queue in sync.program.queues),
             *map(control_counter, engines),
         )
-        self._knowledge = Knowledge(counters)
+        self._flags = {flag.name: flag for flag in sync.flags}
+        self._tokens: dict[str, list[_Token]] = {name: [] for name in self._flags}
+        self._hosted = {
+            engine: [engine, *(q.name for q in sync.program.queues if q.host == engine)]
+            for engine in engines
+        }
+        self._counters = counters
+        self._knowledge = Knowledge((*counters, *self._flags))
         self._known: dict[str, Vector] = dict.fromkeys(hosts, self._knowledge.nothing)
         self._next = dict.fromkeys(hosts, 0)
-        self._base = dict.fromkeys(counters, 0)
+        self._base = dict.fromkeys((*counters, *self._flags), 0)
+        # What an engine has waited for before it set flags: judged with its next instance.
+        self._passed: dict[str, tuple[ConcreteWait, ...]] = dict.fromkeys(hosts, ())
         self._before: dict[str, Vector] = {}  # what was known before a row of barriers
         self._followers = followers(sync)
 
@@ -149,6 +170,12 @@ class Replay:
         """Issue the next instance of an engine; return its counter, or None to give up."""
         self._next[engine] += 1
         self.waits += len(event.waits)
+        if self._passed[engine]:
+            event = event._replace(waits=(*self._passed[engine], *event.waits))
+        if event.kind == "set":
+            self._set(engine, event)
+            return event.name
+        self._passed[engine] = ()
         counter = self._counter_of(engine, event)
         needs = self._needs[counter]
         position = self._reached(counter)
@@ -162,15 +189,24 @@ class Replay:
         self._known[engine] = told if event.kind == "load" else known
         return counter
 
+    def _set(self, engine: str, event: Event) -> None:
+        """Add a token to a flag."""
+        self._passed[engine] = event.waits
+        counter = self._flags[event.name].counter
+        passed = [(wait.counter, self._position(wait)) for wait in event.waits]
+        before = (counter, self._reached(counter))
+        known = self._knowledge.after(self._known[engine], [*passed, before])
+        told = self._knowledge.signal(event.name, known)
+        issued = tuple((q, self._reached(q)) for q in self._hosted[engine])
+        self._tokens[event.name].append(_Token(told, issued))
+
     def _judge(self, engine: str, event: Event, need: Need) -> Vector:
         """Judge the waits of one instance; return what is known when it is issued."""
         known = self._in_order(engine, need, self._known[engine])
         known, stricter = self._apply_exact(event, self._allowed(need), known)
         for wait in stricter:
             if self._position(wait) > self._of(known, wait.counter):
-                self.findings.append(
-                    findings.late(need.instance, wait, self._position(wait), need.required)
-                )
+                self.findings.append(self._late(need, wait, known))
         known = self._knowledge.after(known, [(w.counter, self._position(w)) for w in stricter])
         for counter, position in need.required.items():
             if self._of(known, counter) < position:
@@ -207,11 +243,44 @@ class Replay:
         stricter: list[ConcreteWait] = []
         for wait in event.waits:
             position = self._position(wait)
-            if position <= allowed.get(wait.counter, 0):
+            if wait.counter in self._flags:
+                is_exact = self._is_free(wait, self._with(allowed, known))
+            else:
+                is_exact = position <= allowed.get(wait.counter, 0)
+            if is_exact:
                 exact.append((wait.counter, position))
             elif position > self._of(known, wait.counter):
                 stricter.append(wait)
         return self._knowledge.after(known, exact), stricter
+
+    def _with(self, allowed: dict[str, int], known: Vector) -> Vector:
+        """Return what is known when the instance has all that it may wait for."""
+        positions = ((q, min(position, self._reached(q))) for q, position in allowed.items())
+        return self._knowledge.after(known, positions)
+
+    def _is_free(self, take: ConcreteWait, known: Vector) -> bool:
+        """Tell whether a token is there as soon as `known` holds (conservative).
+
+        A pipelined engine is held up by what it issues too, so the last thing it had issued on
+        itself has to have begun: it is over, or something that was issued later is.
+        """
+        token = self._tokens[take.counter][take.threshold - 1]
+        engine = token.issued[0][0]
+        if any(self._of(token.known, q) > self._of(known, q) for q in self._counters):
+            return False
+        if engine in self._program.serial or token.issued[0][1] <= self._of(known, engine):
+            return True
+        return any(self._of(known, q) > position for q, position in token.issued)
+
+    def _late(self, need: Need, wait: ConcreteWait, known: Vector) -> Finding:
+        if wait.counter not in self._flags:
+            return findings.late(need.instance, wait, self._position(wait), need.required)
+        token = self._tokens[wait.counter][wait.threshold - 1]
+        known = self._with(self._allowed(need), known)
+        told = ((q, self._of(token.known, q)) for q in self._counters)
+        late = (pair for pair in told if pair[1] > self._of(known, pair[0]))
+        counter, position = next(late, token.issued[0])
+        return findings.late_take(need.instance, wait, counter, position, need.required)
 
     def _of(self, known: Vector, counter: str) -> int:
         return known[self._knowledge.index[counter]]
@@ -220,8 +289,15 @@ class Replay:
         position = need.required[counter]
         before = self._needs[counter][position - 1].instance
         waits = [(self._position(w), str(w.wait)) for w in event.waits if w.counter == counter]
+        waits += self._tokens_from(counter, event)
         waited, wait = max(waits, default=(0, ""))
         return findings.early(event, need.instance, before, waited, wait)
+
+    def _tokens_from(self, counter: str, event: Event) -> Iterator[tuple[int, str]]:
+        for wait in event.waits:
+            if wait.counter in self._flags and self._flags[wait.counter].counter == counter:
+                told = self._tokens[wait.counter][wait.threshold - 1].known
+                yield self._of(told, counter), f"take {wait.counter}"
 
     def _barrier(self) -> None:
         """All engines meet: everything issued has completed, and counting starts again."""
@@ -230,7 +306,8 @@ class Replay:
             self._judge_barrier(engine, everything)
             self._next[engine] += 1
             self._known[engine] = everything
-        self._base = dict(zip(self._base, everything, strict=True))
+            self._passed[engine] = ()
+        self._base |= dict(zip(self._counters, everything, strict=False))  # flags stay
 
     def _judge_barrier(self, engine: str, everything: Vector) -> None:
         """A barrier is late for an engine whose next instance requires less than everything.
@@ -238,7 +315,9 @@ class Replay:
         An engine that next needs a signal from behind the barrier is passed over: that signal
         knows what its own engine knew, and some engine comes first.
         """
-        barrier, following = self._events[engine][self._next[engine] : self._next[engine] + 2]
+        events, here = self._events[engine], self._next[engine]
+        barrier = events[here]
+        following = next(event for event in events[here + 1 :] if event.kind != "set")
         before = self._before.pop(engine, self._known[engine])
         if following.kind == "barrier":
             self._before[engine] = before  # judged as one
@@ -249,7 +328,7 @@ class Replay:
         if any(position > self._reached(q) for q, position in allowed.items()):
             return
         known = self._knowledge.after(self._in_order(engine, need, before), allowed.items())
-        for counter, index in self._knowledge.index.items():
+        for counter, index in zip(self._counters, range(len(known)), strict=False):
             if known[index] < everything[index]:
                 position, needed = everything[index], need.required.get(counter, 0)
                 self.findings.append(
@@ -278,10 +357,27 @@ class Replay:
                 self.findings.append(findings.lonely_barrier(engine, event, ended))
             elif missing := self._missing(event):
                 reached = self._reached(missing.counter) - self._base[missing.counter]
-                total = len(self._needs[missing.counter]) - self._base[missing.counter]
-                self.findings.append(findings.deadlock(engine, event, missing, reached, total))
+                total = self._total(missing.counter) - self._base[missing.counter]
+                tell = findings.no_token if missing.counter in self._flags else findings.deadlock
+                self.findings.append(tell(engine, event, missing, reached, total))
         if len(self.findings) == before:
             self._report_missing()
+            self._report_leftover()
+
+    def _total(self, counter: str) -> int:
+        """Return how many signals of a counter come in all, if nobody is stuck."""
+        if counter not in self._flags:
+            return len(self._needs[counter])
+        events = (event for events in self._events.values() for event in events)
+        return sum(event.kind == "set" and event.name == counter for event in events)
+
+    def _report_leftover(self) -> None:
+        events = (event for events in self._events.values() for event in events)
+        taken = Counter(wait.counter for event in events for wait in event.waits)
+        for flag in self._flags.values():
+            left = self._reached(flag.name) - taken[flag.name]
+            if left:
+                self.findings.append(findings.leftover(flag, left))
 
     def _report_missing(self) -> None:
         for counter, needs in self._needs.items():

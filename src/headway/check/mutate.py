@@ -21,11 +21,13 @@ from headway.sync.program import (
     Load,
     Register,
     RegisterRef,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Threshold,
     Wait,
     Waits,
@@ -163,5 +165,7 @@ KINDS: dict[str, Callable[[EngineProgram], Iterator[Body]]] = {
     "register-reset": _reset,
     "instruction-dropped": _changing(_dropped(Exec)),
     "barrier-dropped": _changing(_dropped(Barrier)),
+    "set-dropped": _changing(_dropped(SetFlag)),
+    "take-dropped": _changing(_dropped(TakeFlag)),
 }
 """Kinds of mistakes, with what makes them in the program of one engine."""

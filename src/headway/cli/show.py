@@ -73,4 +73,6 @@ def _waits(synced: SyncProgram, inputs: Inputs) -> Iterator[str]:
 def _title(event: Event) -> str:
     if not event.name:
         return event.kind
+    if event.kind == "set":
+        return f"set {event.name}"
     return f"{event.name}[{','.join(map(str, event.iteration))}]"

@@ -10,7 +10,7 @@ DECLARATIONS = ("input", "engine", "queue", "buffer")
 HEADS = ("loop", "while", "if")
 CLAUSES = ("triggers", "reads", "writes", "takes", "does")
 
-SYNC = ("wait", "waits", "barrier", "exec", "registers")
+SYNC = ("wait", "waits", "barrier", "exec", "registers", "set", "take")
 
 WORDS = frozenset(
     (*DECLARATIONS, *HEADS, *CLAUSES, *SYNC, "else", "load", "and", "or", "min", "max")

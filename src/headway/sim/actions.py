@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -16,10 +17,12 @@ from headway.sync.program import (
     EngineProgram,
     Exec,
     Load,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncWhile,
+    TakeFlag,
     Wait,
     Waits,
 )
@@ -55,13 +58,21 @@ class Read(NamedTuple):
     iteration: tuple[int, ...]
 
 
+class Give(NamedTuple):
+    """Spend `cost`; add a token to a flag when everything issued on a counter has completed."""
+
+    flag: int
+    counter: int
+    cost: int
+
+
 class Meet(NamedTuple):
     """Meet the other engines at a barrier."""
 
     at: Location | None
 
 
-Action = Spend | Await | Issue | Read | Meet
+Action = Spend | Await | Issue | Read | Give | Meet
 
 
 class Budget:
@@ -98,6 +109,7 @@ class _Walk:
         self._registers = {r.name: [0] * r.size for r in engine.registers}
         self._iterations: dict[str, int] = {}
         self._loop: list[Location | None] = [engine.at]
+        self._taken: Counter[int] = Counter()
 
     def body(self, nodes: tuple[SyncNode, ...]) -> Iterator[Action]:
         for node in nodes:
@@ -112,6 +124,10 @@ class _Walk:
                     yield from self._load(node)
                 case Barrier():
                     yield Meet(node.at)
+                case SetFlag():
+                    yield self._set(node)
+                case TakeFlag():
+                    yield self._take(node)
                 case SyncLoop():
                     yield from self._for(node)
                 case SyncWhile():
@@ -129,6 +145,17 @@ class _Walk:
         self._budget.spend(self._loop[-1])
         counter = self._model.number[control_counter(self._engine)]
         yield Read(node.control, counter, tuple(self._iterations.values()))
+
+    def _set(self, node: SetFlag) -> Action:
+        flag = self._model.number[node.flag]
+        source = self._model.sources[flag - len(self._model.counters)]
+        return Give(flag, source, self._costs.flag)
+
+    def _take(self, node: TakeFlag) -> Action:
+        """The k-th take of a flag waits for its k-th token."""
+        flag = self._model.number[node.flag]
+        self._taken[flag] += 1
+        return Await(flag, self._taken[flag], self._costs.flag, node.at)
 
     def _waits(self, waits: tuple[Wait, ...], attached: int) -> Iterator[Action]:
         """Yield wait instructions first, then the waits that the instruction carries itself."""

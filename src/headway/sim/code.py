@@ -29,8 +29,9 @@ AWAIT = 23  # wait for counter a >= memory[b] + c, then spend d ps
 COMPUTE = 24  # issue instruction a at site b
 TRANSFER = 25  # trigger instruction a at site b
 READ = 26  # load a control value: counter a, site b
-MEET = 27  # a barrier
-END = 28
+GIVE = 27  # spend c ps; add a token to flag a when all that was issued on counter b is complete
+MEET = 28  # a barrier
+END = 29
 
 WIDTH = 5
 

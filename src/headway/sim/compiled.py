@@ -58,7 +58,7 @@ def _deadlock(a: Arrays, code: Code, model: Model, engines: tuple[str, ...]) -> 
             counter = a.counters[number]
             reached = int(counter[kernel.COUNT] - counter[kernel.BASE])
             threshold = int(a.m[base]) + offset
-            stuck.append(problems.Stuck(engine, model.counters[number], threshold, reached, at))
+            stuck.append(problems.Stuck(engine, model.name(number), threshold, reached, at))
     return problems.deadlock(stuck, ended)
 
 

@@ -7,6 +7,9 @@ Only `headway.sim.compiled` imports this module, because it needs numba and nump
     times   a record for each instance: ISSUE, START, DONE, SITE; each counter has a stretch of it
     deep    iteration numbers of the instances; each counter has a stretch of it
 
+A flag has a record like a counter, behind those of all counters; its tokens are instances of which
+only DONE is used.
+
 Rows and records are named by their address in `m`. All state lies in these arrays, so `run` can be
 left (for more room) and entered again.
 """
@@ -28,6 +31,7 @@ from headway.sim.code import (
     DIV,
     EQ,
     FETCH,
+    GIVE,
     GT,
     JUMP,
     LARGEST,
@@ -282,6 +286,20 @@ def _spend(m: Longs, engine: int, time: int) -> None:
 
 
 @_compiled
+def _give(m: Longs, times: Longs, engine: int, pc: int) -> int:
+    """Add a token to a flag, or return that there is no room for it."""
+    flag = m[COUNTERS] + m[at(pc + 1)] * COUNTER_WIDTH
+    counter = m[COUNTERS] + m[at(pc + 2)] * COUNTER_WIDTH
+    if m[at(flag + COUNT)] == m[at(flag + ROOM)]:
+        return FULL
+    _spend(m, engine, m[at(pc + 3)])
+    place = m[at(flag + OFFSET)] + m[at(flag + COUNT)] * TIMES_WIDTH
+    times[at(place + DONE)] = max(m[at(engine + TIME)], m[at(counter + LAST)])
+    m[at(flag + COUNT)] += 1
+    return MOVED
+
+
+@_compiled
 def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Do one row that takes time, or return why not."""
     operation = m[at(pc)]
@@ -296,6 +314,8 @@ def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
         m[LEFT] -= 1
         _spend(m, engine, m[at(pc + 1)])
         return MOVED
+    if operation == GIVE:
+        return _give(m, times, engine, pc)
     if operation >= MEET or (operation == TRANSFER and m[IS_SHARED] and m[FIRST] != engine):
         m[at(engine + STANDS)] = REST
         return STILL

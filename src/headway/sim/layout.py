@@ -31,7 +31,7 @@ class Arrays(NamedTuple):
 def arrays(code: Code, model: Model, engines: tuple[str, ...], limit: int) -> Arrays:
     """Return the arrays of a run that has not begun."""
     engine_records = [[entry, *[0] * (kernel.ENGINE_WIDTH - 1)] for entry in code.entries]
-    counter_records = [[0] * kernel.COUNTER_WIDTH for _ in model.counters]
+    counter_records = [[0] * kernel.COUNTER_WIDTH for _ in (*model.counters, *model.flags)]
     parts = [
         code.memory,
         code.rows,
@@ -45,7 +45,8 @@ def arrays(code: Code, model: Model, engines: tuple[str, ...], limit: int) -> Ar
     rows, timings, first, counters, scopes, sites = np.cumsum([len(part) for part in parts[:-1]])
     m[kernel.LEFT] = limit
     m[kernel.OVERLAPS : kernel.DISPATCH + 1] = _costs(model)
-    places = [timings, first, counters, counters, scopes, scopes, sites]
+    flags = counters + len(model.counters) * kernel.COUNTER_WIDTH
+    places = [timings, first, counters, counters, flags, scopes, sites]
     m[kernel.TIMINGS : kernel.SITES + 1] = places
     _place_jumps(m[rows:timings].reshape(-1, op.WIDTH), int(rows))
     by_engine = m[first:counters].reshape(-1, kernel.ENGINE_WIDTH)
@@ -89,7 +90,7 @@ def _owners(model: Model, engines: tuple[str, ...], first: int) -> list[int]:
     drained = len(model.counters) - len(model.engines)  # control counters come last
     records = {name: first + n * kernel.ENGINE_WIDTH for n, name in enumerate(engines)}
     owners = [records.get(owner, -1) for owner in model.owners]
-    return owners[:drained] + [-1] * len(model.engines)
+    return owners[:drained] + [-1] * (len(model.engines) + len(model.flags))
 
 
 def with_room(a: Arrays) -> Arrays:
@@ -120,7 +121,7 @@ def tracks(a: Arrays, code: Code, model: Model) -> tuple[Track, ...]:
     """Return the instances of every counter that has any."""
     sites = tuple(code.sites)
     found: list[Track] = []
-    for name, owner, record in zip(model.counters, model.owners, a.counters, strict=True):
+    for name, owner, record in zip(model.counters, model.owners, a.counters, strict=False):
         low, low_deep = record[kernel.OFFSET], record[kernel.DEEP_OFFSET]
         high = low + record[kernel.COUNT] * kernel.TIMES_WIDTH
         times = a.times[low:high].reshape(-1, kernel.TIMES_WIDTH)

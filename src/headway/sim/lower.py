@@ -35,11 +35,13 @@ from headway.sync.program import (
     EngineProgram,
     Exec,
     Load,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Wait,
     Waits,
 )
@@ -69,6 +71,7 @@ class _Lowering:
         self._registers = {r.name: (code.place([0] * r.size), r.size) for r in engine.registers}
         self._values = Values(code, shared, self._registers)
         self._loop: Location | None = engine.at
+        self._taken: dict[str, int] = {}  # where the tokens of a flag are counted
         self._spent = 0  # ps on synchronization since the last row that takes time
 
     def run(self) -> None:
@@ -98,6 +101,10 @@ class _Lowering:
                     self._load(node)
                 case Barrier():
                     self._code.places[self._emit(op.MEET)] = node.at
+                case SetFlag():
+                    self._set(node)
+                case TakeFlag():
+                    self._take(node)
                 case SyncLoop():
                     self._for(node)
                 case SyncWhile():
@@ -134,6 +141,20 @@ class _Lowering:
             cost = self._costs.wait if number < len(waits) - attached else 0
             row = self._emit(op.AWAIT, self._model.number[wait.counter], base, offset, cost)
             self._code.places[row] = wait.at
+
+    def _set(self, node: SetFlag) -> None:
+        flag = self._model.number[node.flag]
+        source = self._model.sources[flag - len(self._model.counters)]
+        self._emit(op.GIVE, flag, source, self._costs.flag)
+
+    def _take(self, node: TakeFlag) -> None:
+        """The k-th take of a flag waits for its k-th token."""
+        taken = self._taken.get(node.flag)
+        if taken is None:
+            taken = self._taken[node.flag] = self._code.place([0])
+        self._emit(op.ADD, taken, taken, self._shared.constant(1))
+        row = self._emit(op.AWAIT, self._model.number[node.flag], taken, 0, self._costs.flag)
+        self._code.places[row] = node.at
 
     def _assign(self, node: Assign) -> None:
         base, size = self._registers[node.register.name]

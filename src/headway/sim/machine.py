@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from headway.sim import problems
-from headway.sim.actions import Action, Await, Issue, Meet, Read, Spend
+from headway.sim.actions import Action, Await, Give, Issue, Meet, Read, Spend
 from headway.sim.model import Model, Timing
 from headway.sim.timeline import PS, EngineTime, Meeting, Site, Stall, Track
 
@@ -64,7 +64,7 @@ class Machine:
         self._model = model
         self._costs = model.costs
         self._detail = detail
-        self._counters = [_Counter() for _ in model.counters]
+        self._counters = [_Counter() for _ in (*model.counters, *model.flags)]
         self._sequencers = [
             _Sequencer(name, steps, _drained(model, name)) for name, steps in programs
         ]
@@ -104,6 +104,8 @@ class Machine:
                 sequencer.synchronization += action.time
             case Await():
                 return self._await(sequencer, action)
+            case Give():
+                self._give(sequencer, action)
             case Read():
                 self._read(sequencer, action)
             case Issue():
@@ -116,6 +118,12 @@ class Machine:
             case Meet():
                 return False
         return True
+
+    def _give(self, sequencer: _Sequencer, action: Give) -> None:
+        sequencer.time += action.cost
+        sequencer.synchronization += action.cost
+        last = self._counters[action.counter].last
+        self._counters[action.flag].done.append(max(sequencer.time, last))
 
     def _await(self, sequencer: _Sequencer, wait: Await) -> bool:
         counter = self._counters[wait.counter]
@@ -133,7 +141,7 @@ class Machine:
         if until <= sequencer.time:
             return
         if self._detail:
-            name = self._model.counters[wait.counter]
+            name = self._model.name(wait.counter)
             begin, end = sequencer.time / PS, until / PS
             self.stalls.append(Stall(sequencer.name, name, position, begin, end))
         sequencer.waiting += until - sequencer.time
@@ -211,7 +219,7 @@ class Machine:
                 end = sequencer.time / PS
                 self.meetings.append(Meeting(sequencer.name, sequencer.barriers, begin / PS, end))
             sequencer.pending = next(sequencer.actions, None)
-        for counter in self._counters:
+        for counter in self._counters[: len(self._model.counters)]:  # flags keep their tokens
             counter.base = len(counter.done)
         return True
 
@@ -231,7 +239,7 @@ class Machine:
             return problems.Stuck(sequencer.name, "", 0, 0, at)
         counter = self._counters[action.counter]
         reached = len(counter.done) - counter.base
-        name = self._model.counters[action.counter]
+        name = self._model.name(action.counter)
         return problems.Stuck(sequencer.name, name, action.threshold, reached, action.at)
 
     @property
@@ -253,7 +261,7 @@ class Machine:
     def tracks(self) -> tuple[Track, ...]:
         """Return the instances of every counter that has any."""
         model, places = self._model, tuple(self._places)
-        rows = zip(model.counters, model.owners, self._counters, strict=True)
+        rows = zip(model.counters, model.owners, self._counters, strict=False)
         return tuple(
             Track(name, owner, places, c.sites, c.iterations, c.issue, c.start, c.done)
             for name, owner, c in rows

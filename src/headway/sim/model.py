@@ -9,6 +9,7 @@ from headway.ir.program import Instr, Program, Takes, control_counter
 from headway.ir.walk import control_reads, instructions
 from headway.sim import problems
 from headway.sim.timeline import PS
+from headway.sync.program import Flag
 from headway.targets.target import Target
 
 
@@ -37,6 +38,7 @@ class Costs:
     branch: int
     loop: int
     load: int
+    flag: int
     rendezvous: int
     reset: int
     dispatch: int
@@ -46,12 +48,16 @@ class Costs:
 
     def without_synchronization(self) -> Costs:
         """Return the costs of the ideal machine: only work and data movement take time."""
-        return replace(self, hop=0, wait=0, register=0, branch=0, loop=0, rendezvous=0, reset=0)
+        free = replace(self, hop=0, wait=0, register=0, branch=0, loop=0, flag=0)
+        return replace(free, rendezvous=0, reset=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A bound program on a target. Counters are numbered: engines, queues, control counters."""
+    """A bound program on a target. Counters are numbered: engines, queues, control counters.
+
+    Flags have the numbers after them; `sources` are the counters that set them.
+    """
 
     engines: tuple[str, ...]
     counters: tuple[str, ...]
@@ -60,13 +66,20 @@ class Model:
     timings: dict[str, Timing]
     controls: frozenset[str]
     costs: Costs
+    flags: tuple[str, ...] = ()
+    sources: tuple[int, ...] = ()
+
+    def name(self, number: int) -> str:
+        """Return the counter or the flag that has a number."""
+        return (*self.counters, *self.flags)[number]
 
 
-def model(program: Program, target: Target) -> Model:
+def model(program: Program, target: Target, flags: tuple[Flag, ...] = ()) -> Model:
     """Return what the simulators need. Raise InvalidProgram if the program is not bound."""
     engines, queues = program.hosts, program.queues
     counters = (*engines, *(q.name for q in queues), *map(control_counter, engines))
-    number = {counter: n for n, counter in enumerate(counters)}
+    names = tuple(flag.name for flag in flags)
+    number = {counter: n for n, counter in enumerate((*counters, *names))}
     return Model(
         engines,
         counters,
@@ -75,6 +88,8 @@ def model(program: Program, target: Target) -> Model:
         {i.name: _timing(i, number, target) for i in instructions(program.body)},
         frozenset(read.name for read in control_reads(program.body)),
         _costs(target),
+        names,
+        tuple(number[flag.counter] for flag in flags),
     )
 
 
@@ -114,6 +129,7 @@ def _costs(target: Target) -> Costs:
         _ps(sequencer.branch),
         _ps(sequencer.loop) + _ps(sequencer.refetch),
         _ps(sequencer.load),
+        _ps(sequencer.flag),
         _ps(barrier.rendezvous),
         _ps(barrier.reset),
         _ps(target.dma.dispatch),

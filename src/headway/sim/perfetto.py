@@ -87,6 +87,10 @@ def _waits(timeline: Timeline, number: Mapping[str, int], arrows: Iterator[int])
     ends = {track.counter: [end for _, end in _drawn(track)] for track in timeline.tracks}
     for stall in timeline.stalls:
         thread = number[_waits_of(stall.engine)]
+        if stall.counter not in number:  # a flag: its tokens are on no track
+            name = f"take {stall.counter}"
+            yield _slice(thread, name, "wait", stall.begin, stall.end)
+            continue
         name = f"wait {stall.counter} >= {stall.position}"
         yield _slice(thread, name, "wait", stall.begin, stall.end)
         arrow = {"name": "releases", "cat": "wait", "id": next(arrows)}

@@ -48,7 +48,7 @@ def simulate(
     if target is None or isinstance(target, str):
         target = targets.load(target or sync.target)
     verify_sync(sync)
-    run = _Run(sync, model(sync.program, target), inputs, limit, target.name)
+    run = _Run(sync, model(sync.program, target, sync.flags), inputs, limit, target.name)
     if engine == "reference" or detail:
         return run.reference(detail)
     return run.compiled() if engine == "compiled" else run.auto()

@@ -5,6 +5,7 @@ Thresholds never depend on time, only on control flow, so each engine can be run
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal, NamedTuple
 
 from headway.errors import Diagnostic, InvalidInput, Location
@@ -16,11 +17,14 @@ from headway.sync.program import (
     EngineProgram,
     Exec,
     Load,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
+    Threshold,
     Wait,
     Waits,
 )
@@ -29,7 +33,11 @@ MAX_EVENTS = 5_000_000
 
 
 class ConcreteWait(NamedTuple):
-    """A wait with the value of its threshold; relative to the last barrier."""
+    """A wait with the value of its threshold; relative to the last barrier.
+
+    Taking a token is a wait too: the k-th take of a flag is a wait for the k-th time it is set,
+    through barriers.
+    """
 
     counter: str
     threshold: int
@@ -42,7 +50,7 @@ class ConcreteWait(NamedTuple):
 class Event(NamedTuple):
     """What an engine does next, after its waits hold. `end` is the end of its program."""
 
-    kind: Literal["exec", "load", "barrier", "end"]
+    kind: Literal["exec", "load", "set", "barrier", "end"]
     name: str
     iteration: tuple[int, ...]
     waits: tuple[ConcreteWait, ...]
@@ -63,6 +71,7 @@ class _Run:
         self._registers = {r.name: [0] * r.size for r in engine.registers}
         self._iterations: dict[str, int] = {}
         self._pending: list[ConcreteWait] = []
+        self._taken: Counter[str] = Counter()
         self._body(engine.body)
         self._event("end", "", (), engine.at)
 
@@ -79,6 +88,10 @@ class _Run:
                     self._load(node)
                 case Barrier():
                     self._event("barrier", "", (), node.at)
+                case SetFlag():
+                    self._event("set", node.flag, (), node.at)
+                case TakeFlag():
+                    self._take(node)
                 case SyncLoop():
                     self._loop(node)
                 case SyncWhile():
@@ -123,6 +136,13 @@ class _Run:
         if load:
             self._event("load", load.control, load.waits, load.at)
 
+    def _take(self, node: TakeFlag) -> None:
+        self._count(node.at)
+        self._taken[node.flag] += 1
+        token = self._taken[node.flag]
+        wait = Wait(node.flag, Threshold(None, token), node.at)
+        self._pending.append(ConcreteWait(node.flag, token, wait))
+
     def _assign(self, node: Assign) -> None:
         row = self._registers[node.register.name]
         index = self._value(node.register.index, node.at)
@@ -138,7 +158,7 @@ class _Run:
 
     def _event(
         self,
-        kind: Literal["exec", "load", "barrier", "end"],
+        kind: Literal["exec", "load", "set", "barrier", "end"],
         name: str,
         waits: tuple[Wait, ...],
         at: Location | None,

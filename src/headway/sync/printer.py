@@ -15,11 +15,13 @@ from headway.sync.program import (
     Exec,
     Load,
     Register,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Wait,
     Waits,
 )
@@ -35,6 +37,8 @@ def _lines(sync: SyncProgram) -> Iterator[str]:
     name = sync.program.name
     yield f"sync @{name} strategy {sync.strategy} target {sync.target} {{"
     yield from (f"  {line}" for line in program_lines(sync.program))
+    for flag in sync.flags:
+        yield f"  flag {flag.name} from {flag.counter} to {flag.engine}"
     for engine in sync.engines:
         yield from _engine_lines(engine)
     yield "}"
@@ -78,7 +82,7 @@ def _head(node: SyncLoop | SyncWhile | SyncIf) -> str:
             return f"if {expression_text(node.condition)}"
 
 
-def _statement(node: Exec | Waits | Assign | Load | Barrier) -> str:
+def _statement(node: Exec | Waits | Assign | Load | Barrier | SetFlag | TakeFlag) -> str:
     match node:
         case Exec():
             word = "exec " if node.instr in WORDS else ""
@@ -91,6 +95,10 @@ def _statement(node: Exec | Waits | Assign | Load | Barrier) -> str:
             return f"load {node.control}{_waits(node.waits)}"
         case Barrier():
             return "barrier"
+        case SetFlag():
+            return f"set {node.flag}"
+        case TakeFlag():
+            return f"take {node.flag}"
 
 
 def _waits(waits: tuple[Wait, ...]) -> str:

@@ -124,6 +124,25 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
+class SetFlag:
+    """Add a token to a flag once everything issued so far on its counter has completed.
+
+    The engine, which is the host of that counter, goes on at once.
+    """
+
+    flag: str
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class TakeFlag:
+    """Stand still until a flag has a token, and take it."""
+
+    flag: str
+    at: Location | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
 class SyncLoop:
     """Run `body` `trip` times; `load` comes first if the count lies in memory."""
 
@@ -156,7 +175,23 @@ class SyncIf:
     at: Location | None = _place()
 
 
-SyncNode = Exec | Waits | Assign | Load | Barrier | SyncLoop | SyncWhile | SyncIf
+SyncNode = (
+    Exec | Waits | Assign | Load | Barrier | SetFlag | TakeFlag | SyncLoop | SyncWhile | SyncIf
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """Tokens from one counter to one engine, as many as were set and not taken; none at the start.
+
+    Only the host of `counter` sets them and only `engine` takes them, so the k-th token taken is
+    the k-th one set. A barrier leaves them as they are.
+    """
+
+    name: str
+    counter: str
+    engine: str
+    at: Location | None = _place()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +215,7 @@ class SyncProgram:
     engines: tuple[EngineProgram, ...]
     strategy: str = "manual"
     target: str = "generic"
+    flags: tuple[Flag, ...] = ()
 
     def engine(self, name: str) -> EngineProgram:
         """Return the program of one engine; KeyError if it has none."""

@@ -18,14 +18,17 @@ from headway.sync.program import (
     Barrier,
     EngineProgram,
     Exec,
+    Flag,
     Load,
     Register,
     RegisterRef,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Threshold,
     Wait,
     Waits,
@@ -104,6 +107,9 @@ class _EngineReader(BlockReader[SyncNode, Load]):
             case "exec":
                 self.index += 1
                 return Exec(self.name("the name of an instruction"), self._waits(), at)
+            case "set" | "take" as word:
+                self.index += 1
+                return (SetFlag if word == "set" else TakeFlag)(self.name("the name of a flag"), at)
             case "registers":
                 return self.fail("registers come first in the program of an engine")
             case _:
@@ -186,18 +192,29 @@ class _SyncReader(Reader):
         program = self._program()
         if program.name != name:
             self.fail(f"this program is called @{name}, and the one inside @{program.name}", title)
+        flags = tuple(self._flags())
         inputs: dict[str, Leaf] = {decl.name: Input(decl.name) for decl in program.inputs}
         engines = tuple(self._engines(inputs))
         if self.words[self.index] == END:
             self.never_closed(brace)
         self.expect("}")
-        return SyncProgram(program, engines, strategy, target)
+        return SyncProgram(program, engines, strategy, target, flags)
 
     def _program(self) -> Program:
         reader = ProgramReader(self.text, self.index)
         program = reader.program()
         self.index = reader.index
         return program
+
+    def _flags(self) -> Iterator[Flag]:
+        while self.words[self.index] == "flag":
+            at = self.here()
+            self.index += 1
+            name = self.free_name("the name of a flag")
+            self.expect("from")
+            counter = self.name("the name of a counter")
+            self.expect("to")
+            yield Flag(name, counter, self.name("the name of an engine"), at)
 
     def _engines(self, inputs: dict[str, Leaf]) -> Iterator[EngineProgram]:
         while self.words[self.index] not in ("}", END):

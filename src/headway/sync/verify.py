@@ -10,7 +10,7 @@ from headway.errors import Location, Note
 from headway.ir.expr import Leaf
 from headway.ir.names import is_title, shown, suggestion
 from headway.ir.problems import Problems, Quote, no_quote
-from headway.ir.program import Program, control_counter
+from headway.ir.program import control_counter
 from headway.ir.rules import Rules, check_free_name, check_unique
 from headway.ir.verify import find_problems
 from headway.ir.walk import control_reads, deep_nests, engines_inside, instructions
@@ -21,11 +21,13 @@ from headway.sync.program import (
     Exec,
     Load,
     RegisterRef,
+    SetFlag,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
+    TakeFlag,
     Wait,
     Waits,
 )
@@ -39,7 +41,8 @@ def verify_sync(sync: SyncProgram, quote: Quote = no_quote) -> None:
         if not is_title(title):
             problems.add(f"{shown(title)} is not the name of a {kind}", sync.program.at)
     _engines(sync, problems)
-    facts = _Facts(sync.program)
+    facts = _Facts(sync)
+    _flags(sync, facts, problems)
     issued: set[str] = set()
     with deep_nests():
         for engine in sync.engines:
@@ -72,16 +75,32 @@ def _all_issued(sync: SyncProgram, issued: set[str], problems: Problems) -> None
             )
 
 
+def _flags(sync: SyncProgram, facts: _Facts, problems: Problems) -> None:
+    """Check what flags are declared; who sets and takes them is for the engine programs."""
+    known = (("counter", counter, None) for counter in facts.hosts)
+    check_unique(problems, (*known, *(("flag", flag.name, flag.at) for flag in sync.flags)))
+    for flag in sync.flags:
+        check_free_name(problems, "a flag", flag.name, flag.at)
+        if flag.counter not in facts.hosts:
+            help = suggestion(flag.counter, facts.hosts)
+            problems.add(f"there is no counter {shown(flag.counter)}", flag.at, help=help)
+        if flag.engine not in sync.program.hosts:
+            help = suggestion(flag.engine, sync.program.hosts)
+            problems.add(f"there is no engine {shown(flag.engine)}", flag.at, help=help)
+
+
 class _Facts:
     """What the programs of all engines may name."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, sync: SyncProgram) -> None:
+        program = sync.program
         self.inputs = program.inputs
         self.engine_of = {instr.name: instr.engine for instr in instructions(program.body)}
         self.controls = {control.name for control in control_reads(program.body)}
-        self.counters = {queue.name for queue in program.queues}
+        self.hosts = {queue.name: queue.host for queue in program.queues}
         for engine in program.hosts:
-            self.counters |= {engine, control_counter(engine)}
+            self.hosts |= {engine: engine, control_counter(engine): engine}
+        self.flags = {flag.name: flag for flag in sync.flags}
 
 
 class _RegisterRules(Rules):
@@ -155,6 +174,8 @@ class _EngineRules:
                 self._rules.expression(node.condition, node.at)
                 self.body(node.then)
                 self.body(node.orelse)
+            case SetFlag() | TakeFlag():
+                self._flag(node)
             case Barrier():
                 pass
 
@@ -189,6 +210,20 @@ class _EngineRules:
             self._problems.add(message, node.at, help=help)
         self._waits(node.waits, node.at)
 
+    def _flag(self, node: SetFlag | TakeFlag) -> None:
+        flag, name = self._facts.flags.get(node.flag), shown(node.flag)
+        if flag is None:
+            help = suggestion(node.flag, self._facts.flags)
+            self._problems.add(f"there is no flag {name}", node.at, help=help)
+        elif isinstance(node, TakeFlag):
+            if flag.engine != self._engine:
+                message = f"flag {name} is taken by {self._engine!r}, and goes to {flag.engine!r}"
+                rule = "one engine takes the tokens of a flag"
+                self._problems.add(message, node.at, rule=rule)
+        elif self._facts.hosts.get(flag.counter) not in (None, self._engine):
+            message = f"flag {name} is set by {self._engine!r}, and comes from {flag.counter!r}"
+            self._problems.add(message, node.at, rule="the host of its counter sets a flag")
+
     def _standalone(self, node: Waits) -> None:
         if not node.waits:
             self._problems.add("this waits for nothing", node.at, help="leave it out")
@@ -197,8 +232,8 @@ class _EngineRules:
     def _waits(self, waits: tuple[Wait, ...], at: Location | None) -> None:
         for wait in waits:
             place = wait.at or at
-            if wait.counter not in self._facts.counters:
-                help = suggestion(wait.counter, self._facts.counters)
+            if wait.counter not in self._facts.hosts:
+                help = suggestion(wait.counter, self._facts.hosts)
                 self._problems.add(f"there is no counter {shown(wait.counter)}", place, help=help)
             register = wait.threshold.register
             if register:

@@ -45,6 +45,7 @@ TARGET = Target(
         loop=FREE,
         refetch=FREE,
         load=FREE,
+        flag=FREE,
     ),
     barrier=BarrierSequence(rendezvous=FREE, reset=FREE),
 )

@@ -78,7 +78,8 @@ class Sequencer:
 
     `overlaps`: it goes on while the datapath works; `issue` is what an instruction costs it then.
     `hop` is from a completion to the engine that waits for it. `wait` is a wait instruction whose
-    condition holds. `loop` is spent at the start of every iteration, and `refetch` with it.
+    condition holds. `flag` is to set a flag, or to take a token that is there. `loop` is spent at
+    the start of every iteration, and `refetch` with it.
     """
 
     overlaps: bool
@@ -90,6 +91,7 @@ class Sequencer:
     loop: Figure
     refetch: Figure
     load: Figure
+    flag: Figure = Figure(20, "assumed: as a register operation; a wait instruction takes 10 ns")
 
 
 @dataclass(frozen=True, slots=True)
