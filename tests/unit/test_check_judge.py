@@ -416,3 +416,42 @@ def test_barrier_leaves_tokens_alone():
     engines = """flag f from A to B engine A { p set f barrier set f }
     engine B { barrier take f c take f }"""
     assert judged(WRITE_READ, engines).verdict == "exact"
+
+
+SMALL = "engine A engine B buffer b slots 3 input n " + (
+    "loop i n { A p writes(b[i % 3]) takes(10) B c reads(b[i % 3]) takes(10) }"
+)
+
+
+def small_flags(holds: int, empty: int, a: str, b: str, n: int) -> str:
+    flags = f"flag full from A to B holds {holds} flag empty from B to A holds {empty}"
+    return told(SMALL, f"{flags}\nengine A {{ {a} }}\nengine B {{ {b} }}", n=n)
+
+
+def test_flag_that_holds_one_token_must_not_be_two_phases_ahead():
+    a = "loop i n { take empty p set full } take empty take empty take empty"
+    b = "set empty set empty set empty loop i n { take full c set empty }"
+    assert small_flags(3, 3, a, b, 7).startswith("exact")
+    assert small_flags(2, 3, a, b, 3) == (
+        "deadlock: 1 finding\n"
+        "t.hwy:3:36: error: deadlock: A may set token 3 of full before B has taken token 1, and the "
+        "flag holds 2: a token is lost, and B waits for it\n"
+        "  help: set a flag from B behind its take, and take it before this set"
+    )
+    assert small_flags(1, 3, a, b, 4).count("error: deadlock: A may set token") == 3
+    assert small_flags(3, 2, a, b, 1).count("error: deadlock: B may set token 3 of empty") == 1
+
+
+def test_take_is_known_through_other_engines_and_through_barriers():
+    program = f"{ENGINES} engine C loop i 2 {{ A p takes(10) B x takes(10) C c takes(10) }}"
+    flags = "flag f from A to C holds 1 flag g from C to B flag h from B to A"
+    a, b, c = "p set f take h p set f", "take g x set h x", "take f set g c take f c"
+    engines = "{} engine A {{ {} }} engine B {{ {} }} engine C {{ {} }}"
+    assert judged(program, engines.format(flags, a, b, c)).verdict == "late"
+    early_g = c.replace("take f set g", "set g take f")
+    assert judged(program, engines.format(flags, a, b, early_g)).verdict == "deadlock"
+    flags = "flag f from A to C holds 1"
+    barriers = "p set f barrier p set f", "x barrier x", "take f barrier c take f c"
+    assert judged(program, engines.format(flags, *barriers)).verdict == "late"
+    after = barriers[2].replace("take f barrier", "barrier take f")
+    assert judged(program, engines.format(flags, *barriers[:2], after)).verdict == "deadlock"

@@ -150,12 +150,12 @@ def test_first_word_decides_which_kind_it_is() -> None:
 
 
 def test_flags_are_declared_between_the_program_and_the_engines() -> None:
-    text = f"""sync @p {{ {PROGRAM} flag flag from Q to B flag f.1 from B.control to A
+    text = f"""sync @p {{ {PROGRAM} flag flag from Q to B flag f.1 from B.control to A holds 2
     engine A {{ exec load set flag exec set }} engine B {{ take flag work }} }}"""
     with pytest.raises(InvalidProgram, match="there is no instruction 'set'"):
         parse_sync(text)
     sync = parse_sync(text.replace("exec set", "take f.1"))
-    assert sync.flags == (Flag("flag", "Q", "B"), Flag("f.1", "B.control", "A"))
+    assert sync.flags == (Flag("flag", "Q", "B"), Flag("f.1", "B.control", "A", 2))
     assert sync.engine("A").body == (Exec("load"), SetFlag("flag"), TakeFlag("f.1"))
     assert sync.engine("B").body == (TakeFlag("flag"), Exec("work"))
     assert parse_sync(to_text(sync)) == sync
@@ -171,7 +171,7 @@ class RandomSync:
 
     def sync(self) -> SyncProgram:
         engines = tuple(self._engine(name) for name in ("A", "B.0"))
-        flags = (Flag("A.1", "Q", "B.0"), Flag("B.1", "B.0.control", "A"))
+        flags = (Flag("A.1", "Q", "B.0"), Flag("B.1", "B.0.control", "A", 3))
         return SyncProgram(self._program, engines, "barrier-always", "trn2", flags)
 
     def _engine(self, name: str) -> EngineProgram:

@@ -152,6 +152,7 @@ def test_register_may_not_be_hidden_by_an_iteration() -> None:
         (Flag("f", "Q", "B"), "two flags have the name 'f'"),
         (Flag("g", "R", "B"), "there is no counter 'R'"),
         (Flag("g", "Q", "C"), "there is no engine 'C'"),
+        (Flag("g", "Q", "B", -1), "flag 'g' holds -1 tokens"),
     ],
 )
 def test_flag_has_a_name_of_its_own_a_counter_and_an_engine(flag: Flag, problem: str) -> None:

@@ -110,6 +110,24 @@ def leftover(flag: Flag, left: int) -> Finding:
     )
 
 
+def overfull(engine: str, event: Event, flag: Flag, token: int, taken: int) -> Finding:
+    """A flag may be set before there is room for the token."""
+    missing = token - flag.holds
+    return Finding(
+        "deadlock",
+        f"set {flag.name}",
+        "",
+        flag.name,
+        taken,
+        missing,
+        f"{engine} may set token {token} of {flag.name} before {flag.engine} has taken token"
+        f" {missing}, and the flag holds {flag.holds}: a token is lost, and {flag.engine} waits"
+        " for it",
+        event.at,
+        f"set a flag from {flag.engine} behind its take, and take it before this set",
+    )
+
+
 def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total: int) -> Finding:
     """An engine waits for a signal that cannot come."""
     if wait.threshold > total:

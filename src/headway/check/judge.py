@@ -11,7 +11,8 @@ still for nothing: late. Nothing here is shared with the strategies.
 
 A flag is one more counter: to set it is its signal, which tells all that its engine knew and that
 everything issued on its counter has completed; the k-th take is a wait for the k-th signal. A take
-is exact if its token tells nothing but what the instance requires or what is known anyway.
+is exact if its token tells nothing but what the instance requires or what is known anyway. Where
+a flag holds only some tokens, takes are counted too, and known like completions.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ class Replay:
             for engine in engines
         }
         self._counters = counters
-        self._knowledge = Knowledge((*counters, *self._flags))
+        self._taken = {flag.name: f"{flag.name} taken" for flag in sync.flags if flag.holds}
+        self._knowledge = Knowledge((*counters, *self._flags, *self._taken.values()))
         self._known: dict[str, Vector] = dict.fromkeys(hosts, self._knowledge.nothing)
         self._next = dict.fromkeys(hosts, 0)
         self._base = dict.fromkeys((*counters, *self._flags), 0)
@@ -170,6 +172,7 @@ class Replay:
         """Issue the next instance of an engine; return its counter, or None to give up."""
         self._next[engine] += 1
         self.waits += len(event.waits)
+        self._count_takes(engine, event)
         if self._passed[engine]:
             event = event._replace(waits=(*self._passed[engine], *event.waits))
         if event.kind == "set":
@@ -189,8 +192,14 @@ class Replay:
         self._known[engine] = told if event.kind == "load" else known
         return counter
 
+    def _count_takes(self, engine: str, event: Event) -> None:
+        """Let an engine know the takes that it has just passed, where they are counted."""
+        for wait in event.waits:
+            if taken := self._taken.get(wait.counter):
+                self._known[engine] = self._knowledge.signal(taken, self._known[engine])
+
     def _set(self, engine: str, event: Event) -> None:
-        """Add a token to a flag."""
+        """Add a token to a flag; there has to be room for it for sure."""
         self._passed[engine] = event.waits
         counter = self._flags[event.name].counter
         passed = [(wait.counter, self._position(wait)) for wait in event.waits]
@@ -198,6 +207,10 @@ class Replay:
         known = self._knowledge.after(self._known[engine], [*passed, before])
         told = self._knowledge.signal(event.name, known)
         issued = tuple((q, self._reached(q)) for q in self._hosted[engine])
+        flag, token = self._flags[event.name], len(self._tokens[event.name]) + 1
+        taken = self._of(told, self._taken[event.name]) if flag.holds else 0
+        if flag.holds and token - taken > flag.holds:
+            self.findings.append(findings.overfull(engine, event, flag, token, taken))
         self._tokens[event.name].append(_Token(told, issued))
 
     def _judge(self, engine: str, event: Event, need: Need) -> Vector:
@@ -301,6 +314,8 @@ class Replay:
 
     def _barrier(self) -> None:
         """All engines meet: everything issued has completed, and counting starts again."""
+        for engine in self._events:
+            self._count_takes(engine, self._event(engine))
         everything = self._knowledge.everything()
         for engine in self._events:
             self._judge_barrier(engine, everything)

@@ -38,7 +38,8 @@ def _lines(sync: SyncProgram) -> Iterator[str]:
     yield f"sync @{name} strategy {sync.strategy} target {sync.target} {{"
     yield from (f"  {line}" for line in program_lines(sync.program))
     for flag in sync.flags:
-        yield f"  flag {flag.name} from {flag.counter} to {flag.engine}"
+        holds = f" holds {flag.holds}" if flag.holds else ""
+        yield f"  flag {flag.name} from {flag.counter} to {flag.engine}{holds}"
     for engine in sync.engines:
         yield from _engine_lines(engine)
     yield "}"

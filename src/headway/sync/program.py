@@ -185,12 +185,14 @@ class Flag:
     """Tokens from one counter to one engine, as many as were set and not taken; none at the start.
 
     Only the host of `counter` sets them and only `engine` takes them, so the k-th token taken is
-    the k-th one set. A barrier leaves them as they are.
+    the k-th one set. A barrier leaves them as they are. `holds` is how many tokens fit; 0 is any
+    number. A barrier with one phase bit, or a ring of n of them used in turn, holds 1, or n.
     """
 
     name: str
     counter: str
     engine: str
+    holds: int = 0
     at: Location | None = _place()
 
 

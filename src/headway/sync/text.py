@@ -214,7 +214,9 @@ class _SyncReader(Reader):
             self.expect("from")
             counter = self.name("the name of a counter")
             self.expect("to")
-            yield Flag(name, counter, self.name("the name of an engine"), at)
+            engine = self.name("the name of an engine")
+            holds = self.integer("how many tokens a flag holds") if self.accept("holds") else 0
+            yield Flag(name, counter, engine, holds, at)
 
     def _engines(self, inputs: dict[str, Leaf]) -> Iterator[EngineProgram]:
         while self.words[self.index] not in ("}", END):

@@ -87,6 +87,8 @@ def _flags(sync: SyncProgram, facts: _Facts, problems: Problems) -> None:
         if flag.engine not in sync.program.hosts:
             help = suggestion(flag.engine, sync.program.hosts)
             problems.add(f"there is no engine {shown(flag.engine)}", flag.at, help=help)
+        if flag.holds < 0:
+            problems.add(f"flag {shown(flag.name)} holds {flag.holds} tokens", flag.at)
 
 
 class _Facts:
