@@ -434,8 +434,8 @@ def test_flag_that_holds_one_token_must_not_be_two_phases_ahead():
     assert small_flags(3, 3, a, b, 7).startswith("exact")
     assert small_flags(2, 3, a, b, 3) == (
         "deadlock: 1 finding\n"
-        "t.hwy:3:36: error: deadlock: A may set token 3 of full before B has taken token 1, and the "
-        "flag holds 2: a token is lost, and B waits for it\n"
+        "t.hwy:3:36: error: deadlock: A may set token 3 of full before B has taken token 1, and "
+        "the flag holds 2: a token is lost, and B waits for it\n"
         "  help: set a flag from B behind its take, and take it before this set"
     )
     assert small_flags(1, 3, a, b, 4).count("error: deadlock: A may set token") == 3
