@@ -1,23 +1,27 @@
 """From a program to engine programs, and from strategies to a table that compares them.
 
-`synchronize` is the whole pipeline: verify, bind to the target, synchronize, verify the result.
+`synchronize` is the whole pipeline: verify, bind to the target, synchronize, fit to what the target
+can carry (`headway.passes`), verify the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from headway import passes as known_passes
 from headway import strategies as known_strategies
 from headway import targets
 from headway.errors import UnsupportedByTarget
 from headway.ir import verify
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
+from headway.passes import Concession
+from headway.passes.report import Report, report
 from headway.sim import Timeline, simulate, simulate_ideal
 from headway.strategies import Strategy
 from headway.sync import verify_sync
-from headway.sync.program import Exec, Load, SyncNode, SyncProgram, TakeFlag, Waits, walk_sync
+from headway.sync.program import SyncProgram
 from headway.targets import Target
 
 IDEAL = "ideal"
@@ -25,19 +29,36 @@ BASELINE = "barrier"
 
 
 def synchronize(
-    program: Program, target: str | Target = "trn2", strategy: str | Strategy = "counted"
+    program: Program,
+    target: str | Target = "trn2",
+    strategy: str | Strategy = "counted",
+    passes: Iterable[str] | None = None,
 ) -> SyncProgram:
-    """Return the engine programs of `program`, bound to `target`.
+    """Return the engine programs of `program`, bound to `target` and within its limits.
 
+    `passes` names those that fit the result to the target; by default all that there are for that.
     Raise InvalidProgram if the program breaks a rule of the model, InvalidInput on an unknown
-    target or strategy, UnsupportedByTarget if the target or the strategy cannot carry the program.
+    target, strategy or pass, UnsupportedByTarget if the target or the strategy cannot carry the
+    program.
     """
+    return fit(program, target, strategy, passes)[0]
+
+
+def fit(
+    program: Program,
+    target: str | Target = "trn2",
+    strategy: str | Strategy = "counted",
+    passes: Iterable[str] | None = None,
+) -> tuple[SyncProgram, Report]:
+    """Do what `synchronize` does, and report what the program needs and what was given up."""
     chosen = known_strategies.load(strategy) if isinstance(strategy, str) else strategy
     on = targets.load(target) if isinstance(target, str) else target
+    steps = known_passes.chosen(passes, known_passes.REGISTRY)
     verify(program)
     synced = chosen.synchronize(targets.bind(program, on), on)
+    synced, concessions = known_passes.run(synced, on, steps)
     verify_sync(synced)
-    return synced
+    return synced, report(synced, concessions)
 
 
 def compare(
@@ -46,16 +67,18 @@ def compare(
     target: str | Target = "trn2",
     strategies: Iterable[str] | None = None,
     progress: Callable[[str], None] = lambda strategy: None,
+    passes: Iterable[str] | None = None,
 ) -> Comparison:
     """Synchronize with every strategy, or those named, simulate, and put them side by side.
 
-    `progress` is told the name of each strategy before its turn.
+    `progress` is told the name of each strategy before its turn; `passes` are as in `synchronize`.
     Raise InvalidProgram, and InvalidInput if the inputs do not fit the program. A strategy that
     cannot carry the program is listed with its reason.
     """
     on = targets.load(target) if isinstance(target, str) else target
     verify(program)
     chosen = known_strategies.names() if strategies is None else tuple(strategies)
+    steps = None if passes is None else tuple(passes)
     progress(IDEAL)
     results = {IDEAL: Measured.of(simulate_ideal(targets.bind(program, on), inputs, on))}
     unsupported: dict[str, str] = {}
@@ -64,8 +87,8 @@ def compare(
             continue
         progress(name)
         try:
-            synced = synchronize(program, on, name)
-            results[name] = Measured.of(simulate(synced, inputs, on), synced)
+            synced, found = fit(program, on, name, steps)
+            results[name] = Measured.of(simulate(synced, inputs, on), found)
         except UnsupportedByTarget as error:
             unsupported[name] = error.diagnostics[0].message
     return Comparison(program.name, on.name, inputs, results, unsupported)
@@ -76,7 +99,8 @@ class Measured:
     """What one strategy made of a program, and how long it ran on the simulated target.
 
     `waits` and `barriers` are those executed, summed over the engines; `registers` are those of
-    each engine; `semaphores` counts the counters that some wait names, and the flags.
+    each engine; `semaphores` counts the counters that some wait names, and the flags;
+    `concessions` say what was given up because the target has too little.
     """
 
     latency_ns: float
@@ -84,15 +108,21 @@ class Measured:
     barriers: int
     registers: Mapping[str, int] = field(default_factory=dict[str, int])
     semaphores: int = 0
+    concessions: tuple[Concession, ...] = ()
 
     @classmethod
-    def of(cls, timeline: Timeline, synced: SyncProgram | None = None) -> Measured:
-        """Return the figures of a run of `synced`, or of the ideal machine."""
-        engines = synced.engines if synced else ()
-        registers = {e.engine: sum(r.size for r in e.registers) for e in engines}
-        counters = {counter for e in engines for counter in _waited_for(e.body)}
-        waits = timeline.waits if synced else 0  # the ideal machine needs none
-        return cls(timeline.latency, waits, timeline.barriers, registers, len(counters))
+    def of(cls, timeline: Timeline, needs: Report | None = None) -> Measured:
+        """Return the figures of a run of a program that needs that, or of the ideal machine."""
+        if needs is None:
+            return cls(timeline.latency, 0, timeline.barriers)  # it needs no waits
+        return cls(
+            timeline.latency,
+            timeline.waits,
+            timeline.barriers,
+            needs.registers,
+            needs.semaphores,
+            needs.concessions,
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
@@ -102,15 +132,8 @@ class Measured:
             "barriers": self.barriers,
             "registers": dict(self.registers),
             "semaphores": self.semaphores,
+            "concessions": [concession.to_json() for concession in self.concessions],
         }
-
-
-def _waited_for(body: tuple[SyncNode, ...]) -> Iterator[str]:
-    for node in walk_sync(body):
-        if isinstance(node, Exec | Load | Waits):
-            yield from (wait.counter for wait in node.waits)
-        elif isinstance(node, TakeFlag):
-            yield node.flag
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +174,13 @@ class Comparison:
         inputs = ", ".join(f"{name} = {value}" for name, value in self.inputs.items())
         title = f"{self.program} on {self.target}" + (f", {inputs}" if inputs else "")
         table = aligned([_HEADER, *map(self._row, self.strategies)])
+        given_up = [
+            f"given up by {name}: {concession}"
+            for name, measured in self.strategies.items()
+            for concession in measured.concessions
+        ]
         reasons = [f"not measured: {name}: {why}" for name, why in self.unsupported.items()]
-        return "\n".join([title, *table, *reasons])
+        return "\n".join([title, *table, *given_up, *reasons])
 
     def _row(self, name: str) -> list[str]:
         result, speedup, excess = self.strategies[name], self.speedup(name), self.excess(name)

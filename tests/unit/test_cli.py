@@ -132,6 +132,7 @@ def test_list_names_every_kind(cli: Cli) -> None:
     )
     assert {"trn1", "trn2", "trn3", "generic"} <= set(listed["targets"])
     assert {"calibration-loop", "sync-chain", "matmul"} <= set(listed["kernels"])
+    assert "split-waits" in listed["passes"]
     text = cli("list", "kernels").out
     assert text.startswith("kernels:\n  calibration-loop  ")
 
@@ -351,3 +352,23 @@ def test_reader_that_goes_away_is_no_error() -> None:
 def test_broken_standard_streams_are_one_clear_error(arguments: str, message: str) -> None:
     run = shell(arguments)
     assert (run.returncode, run.stderr) == (1, message)
+
+
+def test_sync_prints_one_json_object_with_the_report(cli: Cli, pair: str, tmp_path: Path) -> None:
+    form = json.loads(cli("sync", pair, "--json").out)
+    assert form["registers"] == {"sync": 2, "vector": 2}
+    assert (form["semaphores"], form["concessions"]) == (2, [])
+    written = tmp_path / "synced.hwy"
+    assert "text" not in json.loads(cli("sync", pair, "--json", "-o", str(written)).out)
+    assert written.read_text() == form["text"]
+
+
+def test_passes_can_be_chosen(cli: Cli, pair: str) -> None:
+    assert "threshold.1" in cli("sync", pair).out
+    assert "threshold.1" not in cli("sync", pair, "--passes", "none").out
+    assert "threshold.1" not in cli("sync", pair, "--passes", "split-waits").out
+    assert cli("compare", pair, "--input", "n=3", "--passes", "split").err == (
+        "error: unknown pass 'split'\n"
+        "  help: did you mean 'split-waits'? known: assign-registers, drop-dead-registers,"
+        " settle-thresholds, split-waits\n"
+    )

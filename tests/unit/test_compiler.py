@@ -108,7 +108,14 @@ def test_json_form_is_the_documented_one() -> None:
     assert form["inputs"] == {"n": 2}
     assert form["unsupported"] == {}
     scoreboard = form["strategies"]["scoreboard"]
-    assert set(scoreboard) == {"latency_ns", "waits", "barriers", "registers", "semaphores"}
+    assert set(scoreboard) == {
+        "latency_ns",
+        "waits",
+        "barriers",
+        "registers",
+        "semaphores",
+        "concessions",
+    }
     assert set(scoreboard["registers"]) == {"scalar", "vector", "gpsimd"}
     assert scoreboard["latency_ns"] == form["strategies"]["ideal"]["latency_ns"]
 

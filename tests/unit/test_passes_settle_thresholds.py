@@ -38,7 +38,7 @@ def test_negative_threshold_becomes_0_for_semaphores_without_sign():  # H3
     verify_sync(after)
     assert min(thresholds(before, {"n": 3})) == -1
     assert min(thresholds(after, {"n": 3})) == 0
-    assert "threshold.PE := max(shadow.PE - 1, 0)\n      ld waits PE >= threshold.PE" in to_text(
+    assert "threshold.1 := max(shadow.PE - 1, 0)\n      ld waits PE >= threshold.1" in to_text(
         after
     )
     assert "mm waits Q >= shadow.Q + 1" in to_text(after)

@@ -66,6 +66,27 @@ def add_target(parser: ArgumentParser) -> None:
     )
 
 
+def add_passes(parser: ArgumentParser) -> None:
+    """Add the passes that fit engine programs to the target."""
+    parser.add_argument(
+        "--passes",
+        metavar="A,B",
+        help="only these of: headway list passes; none = as the strategy leaves it (all needed)",
+    )
+
+
+def chosen_names(text: str | None) -> list[str] | None:
+    """Return the names of a list with commas, each once; None if nothing is said."""
+    if text is None:
+        return None
+    return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+
+
+def chosen_passes(text: str | None) -> list[str] | None:
+    """Return the passes that are named; `none` names none, None stands for all that are needed."""
+    return [] if text == "none" else chosen_names(text)
+
+
 def add_json(parser: ArgumentParser) -> None:
     """Add the switch that makes standard output one JSON object."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from headway.cli.arguments import add_command, add_inputs, add_json, add_program, add_target
+from headway.cli.arguments import (
+    add_command,
+    add_inputs,
+    add_json,
+    add_passes,
+    add_program,
+    add_target,
+    chosen_names,
+    chosen_passes,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -23,6 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
     )
+    add_passes(parser)
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -35,15 +45,11 @@ def run(args: Namespace) -> int:
     from headway.compiler import compare
 
     source = load_program(args)
-    names = None if args.strategies is None else _names(args.strategies)
+    names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
     inputs = all_inputs(source, args)
-    comparison = compare(source.program, inputs, args.target, names, Progress())
+    comparison = compare(source.program, inputs, args.target, names, Progress(), passes)
     if args.json:
         print_json(comparison.to_json())
     else:
         print(comparison)
     return 0
-
-
-def _names(text: str) -> list[str]:
-    return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))

@@ -1,4 +1,4 @@
-"""`headway list`: what strategies, targets and kernels there are."""
+"""`headway list`: what strategies, targets, kernels and passes there are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from headway.cli.arguments import add_command, add_json
 if TYPE_CHECKING:
     from headway.registry import Registry
 
-KINDS = ("strategies", "targets", "kernels")
+KINDS = ("strategies", "targets", "kernels", "passes")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
     parser = add_command(
         subparsers,
         "list",
-        "list strategies, targets and kernels",
+        "list strategies, targets, kernels and passes",
         "headway list",
         "headway list kernels --json",
     )
@@ -45,12 +45,13 @@ def run(args: Namespace) -> int:
 
 
 def _plugins(kind: str) -> dict[str, dict[str, Any]]:
-    from headway import kernels, strategies, targets
+    from headway import kernels, passes, strategies, targets
 
     registry: Registry[Any] = {
         "strategies": strategies.REGISTRY,
         "targets": targets.REGISTRY,
         "kernels": kernels.REGISTRY,
+        "passes": passes.REGISTRY,
     }[kind]
     return {name: _facts(plugin) for name, plugin in registry.all().items()}
 

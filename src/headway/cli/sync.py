@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import Any
 
-from headway.cli.arguments import add_command, add_output, add_program, add_target
+from headway.cli.arguments import (
+    add_command,
+    add_json,
+    add_output,
+    add_passes,
+    add_program,
+    add_target,
+    chosen_passes,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -25,17 +34,29 @@ def add_parser(subparsers: Any) -> None:
         help="see: headway list strategies (counted)",
     )
     add_target(parser)
+    add_passes(parser)
     add_output(parser)
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: Namespace) -> int:
-    """Run this command."""
-    from headway.cli.files import write_text
+    """Run this command. What was given up is said on standard error, or in the JSON object."""
+    from headway.cli.files import print_json, write_text
     from headway.cli.programs import load_program
-    from headway.compiler import synchronize
+    from headway.compiler import fit
     from headway.sync import to_text
 
-    synced = synchronize(load_program(args).program, args.target, args.strategy)
-    write_text(args.output, to_text(synced))
+    passes = chosen_passes(args.passes)
+    synced, report = fit(load_program(args).program, args.target, args.strategy, passes)
+    if args.output or not args.json:
+        write_text(args.output, to_text(synced))
+    if args.json:
+        text = {} if args.output else {"text": to_text(synced)}
+        print_json(
+            {"program": synced.program.name, "target": synced.target} | report.to_json() | text
+        )
+        return 0
+    for concession in report.concessions:
+        print(f"given up: {concession}", file=sys.stderr)
     return 0

@@ -4,10 +4,10 @@ In     engine programs whose waits compare with `register + offset`
 Out    the same programs; where the target has no sums in waits, or its semaphores have no sign, the
        threshold is computed into a register in front of the wait, and is 0 at least
 Keeps  every instance waits for the same counters and thresholds, where those are above 0
-Cost   linear; one register per counter and wait of an instruction, one operation per wait
+Cost   linear; as many registers as an instruction has such waits, one or two operations per wait
 
-    ld waits PE >= shadow.PE - 1      ->      threshold.PE := max(shadow.PE - 1, 0)
-                                              ld waits PE >= threshold.PE
+    ld waits PE >= shadow.PE - 1      ->      threshold.1 := max(shadow.PE - 1, 0)
+                                              ld waits PE >= threshold.1
 
 In the first iterations such a threshold is negative, which a comparison without sign takes for a
 number that is never reached (H3).
@@ -75,7 +75,7 @@ class _Settling:
             if wait.threshold.register is None and wait.threshold.offset <= 0:
                 continue  # it holds at once
             if self._must_settle(wait.threshold):
-                register = self._register(wait.counter, len(before))
+                register = self._register(len(before) + 1)
                 before.append(Assign(register, self._value(wait.threshold), wait.at))
                 wait = replace(wait, threshold=Threshold(register))
             kept.append(wait)
@@ -92,8 +92,8 @@ class _Settling:
         value = Binary(operator, threshold.register, abs(threshold.offset))
         return Binary("max", value, 0) if operator == "-" and not self._is_signed else value
 
-    def _register(self, counter: str, number: int) -> RegisterRef:
-        name = f"threshold.{counter}" + (f".{number}" if number else "")
+    def _register(self, number: int) -> RegisterRef:
+        name = f"threshold.{number}"
         self.registers[Register(name)] = None
         return RegisterRef(name)
 

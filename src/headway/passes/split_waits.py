@@ -8,7 +8,7 @@ Cost   linear
     mm waits a >= 3, q >= 1        ->      wait a >= 3
                                            mm waits q >= 1
 
-A load of a while comes before every test, where nothing can stand: it keeps its waits.
+A while loads before every test: its surplus waits stand before it, and at the end of its body.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from headway.sync.program import (
     SyncLoop,
     SyncNode,
     SyncProgram,
+    SyncWhile,
     Wait,
     Waits,
 )
@@ -68,6 +69,12 @@ class SplitWaits:
                     if before:
                         yield Waits(before, node.at)
                     yield replace(node, load=replace(node.load, waits=attached))
+                case SyncWhile() if node.load:
+                    before, attached = split(node.load.waits)
+                    again = (Waits(before, node.at),) if before else ()
+                    yield from again
+                    load = replace(node.load, waits=attached)
+                    yield replace(node, body=(*node.body, *again), load=load)
                 case _:
                     yield node
 
