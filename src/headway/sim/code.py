@@ -1,7 +1,7 @@
 """The code that engine programs are lowered to: rows of integers over one flat memory.
 
-Every operand is an address in memory, where constants, inputs, registers and iterations lie side
-by side; a row is `operation, a, b, c, d`.
+Operands are addresses in memory, where constants, inputs, registers and iterations lie side by
+side, behind the records of `headway.sim.records`; a row is `operation, a, b, c, d, e`.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ CHECK = 16  # stop unless 0 <= memory[a] < b
 JUMP = 17  # go to a
 ZERO = 18  # go to b if memory[a] = 0
 PAST = 19  # go to c if memory[a] >= memory[b]
-NEXT = 20  # memory[a] += 1, go to b
 
-SPEND = 21  # spend a ps on synchronization
-TURN = 22  # an iteration begins: spend a ps on synchronization
-AWAIT = 23  # wait for counter a >= memory[b] + c, then spend d ps
-COMPUTE = 24  # issue instruction a at site b
-TRANSFER = 25  # trigger instruction a at site b
-READ = 26  # load a control value: counter a, site b
-GIVE = 27  # spend c ps; add a token to flag a when all that was issued on counter b is complete
+# Rows that take time: e ps more when they are done, spent on synchronization.
+SPEND = 20
+TURN = 21  # an iteration begins
+NEXT = 22  # memory[a] += 1; if it is below memory[b], an iteration begins: spend d ps, go to c
+AWAIT = 23  # wait for the counter at a to reach memory[b] + c
+COMPUTE = 24  # issue the instruction at a; it is site b, with d iteration numbers as c lists them
+TRANSFER = 25  # trigger the instruction at a, likewise
+READ = 26  # load a control value, counted by the counter at a, likewise
+GIVE = 27  # spend c ps; add a token to the flag at a when what the counter at b issued is complete
 MEET = 28  # a barrier
 END = 29
 
-WIDTH = 5
-
-HEADER = 20
-"""Addresses that the kernel keeps for itself; values come after them."""
+WIDTH = 6
+AFTER = 5
+"""The operand that says how long a row takes when it is done."""
 
 LARGEST = 2**62
 """Values are smaller than this, so that sums do not overflow."""
@@ -53,19 +53,17 @@ class TooLarge(Exception):
 class Code:
     """`rows` has `WIDTH` integers for each row; `loops` the place of the loop that it lies in.
 
-    `places` says where rows stand and `fails` what is wrong if they stop. The iteration numbers of
-    site s lie in memory at `scopes[first_scope[s]:first_scope[s + 1]]`.
+    `memory` has its first values. `places` says where rows stand and `fails` what is wrong if they
+    stop.
     """
 
+    memory: list[int]
     rows: list[int] = field(default_factory=list[int])
-    memory: list[int] = field(default_factory=lambda: [0] * HEADER)
     entries: list[int] = field(default_factory=list[int])
     loops: list[Location | None] = field(default_factory=list[Location | None])
     places: dict[int, Location | None] = field(default_factory=dict[int, Location | None])
     fails: dict[int, Fail] = field(default_factory=dict[int, Fail])
     sites: list[Site] = field(default_factory=list[Site])
-    scopes: list[int] = field(default_factory=list[int])
-    first_scope: list[int] = field(default_factory=lambda: [0])
 
     def __len__(self) -> int:
         return len(self.loops)
@@ -76,9 +74,9 @@ class Code:
         self.loops.append(loop)
         return len(self.loops) - 1
 
-    def land(self, row: int, operand: int) -> None:
-        """Let the jump at `row` lead to the next row."""
-        self.rows[row * WIDTH + operand] = len(self.loops)
+    def land(self, row: int, operand: int, to: int) -> None:
+        """Let the jump at `row` lead to the row `to`."""
+        self.rows[row * WIDTH + operand] = to
 
     def place(self, values: list[int]) -> int:
         """Return the address of new memory with these values. Raise TooLarge."""

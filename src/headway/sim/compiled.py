@@ -5,6 +5,7 @@ from __future__ import annotations
 from headway.ir.expr import Inputs
 from headway.sim import code as op
 from headway.sim import kernel, problems
+from headway.sim import records as rec
 from headway.sim.code import Code
 from headway.sim.layout import Arrays, arrays, tracks, with_room
 from headway.sim.lower import lower
@@ -20,23 +21,23 @@ def run(sync: SyncProgram, model: Model, inputs: Inputs, limit: int, target: str
     """
     code = lower(sync, model, inputs)
     engines = tuple(engine.engine for engine in sync.engines)
-    a = arrays(code, model, engines, limit)
+    a = arrays(code, model, limit)
     while (reason := kernel.run(a.m, a.times, a.deep)) == kernel.FULL:
         a = with_room(a)
     if reason != kernel.STILL:
         raise _stopped(a, code, reason, limit)
-    if any(a.m[engine[kernel.PC]] != op.END for engine in a.engines):
+    if any(a.m[engine[rec.PC]] != op.END for engine in a.engines):
         raise _deadlock(a, code, model, engines)
     return _timeline(a, code, model, sync, target)
 
 
 def _stopped(a: Arrays, code: Code, reason: int, limit: int) -> Exception:
-    row = _row(code, int(a.m[a.m[kernel.STOPPED] + kernel.PC]))
+    row = _row(code, int(a.m[a.m[rec.STOPPED] + rec.PC]))
     if reason == kernel.TOO_LARGE:
         return op.TooLarge()
     if reason == kernel.TOO_LONG:
         return problems.over_limit(limit, code.loops[row])
-    return code.fails[row](int(a.m[kernel.VALUE]))
+    return code.fails[row](int(a.m[rec.VALUE]))
 
 
 def _row(code: Code, address: int) -> int:
@@ -47,23 +48,24 @@ def _deadlock(a: Arrays, code: Code, model: Model, engines: tuple[str, ...]) -> 
     stuck: list[problems.Stuck] = []
     ended: list[str] = []
     for engine, record in zip(engines, a.engines, strict=True):
-        address = int(record[kernel.PC])
-        operation, number, base, offset = (int(x) for x in a.m[address : address + 4])
+        address = int(record[rec.PC])
+        operation, source, base, offset = (int(x) for x in a.m[address : address + 4])
         at = code.places.get(_row(code, address))
         if operation == op.END:
             ended.append(engine)
         elif operation == op.MEET:
             stuck.append(problems.Stuck(engine, "", 0, 0, at))
         else:
+            number = (source - rec.HEADER) // rec.COUNTER_WIDTH
             counter = a.counters[number]
-            reached = int(counter[kernel.COUNT] - counter[kernel.BASE])
+            reached = int(counter[rec.COUNT] - counter[rec.BASE])
             threshold = int(a.m[base]) + offset
             stuck.append(problems.Stuck(engine, model.name(number), threshold, reached, at))
     return problems.deadlock(stuck, ended)
 
 
 def _timeline(a: Arrays, code: Code, model: Model, sync: SyncProgram, target: str) -> Timeline:
-    ends = (a.counters[:, kernel.LAST], a.engines[:, kernel.TIME])
+    ends = (a.counters[:, rec.LAST], a.engines[:, rec.TIME])
     last = max(int(column.max(initial=0)) for column in ends)
     names = [engine.engine for engine in sync.engines]
     return Timeline(
@@ -73,8 +75,8 @@ def _timeline(a: Arrays, code: Code, model: Model, sync: SyncProgram, target: st
         last / PS,
         tracks(a, code, model),
         tuple(_engine_time(a, model, n, name) for n, name in enumerate(names)),
-        int(a.engines[:, kernel.WAITS].sum()),
-        int(a.engines[:, kernel.BARRIERS].max(initial=0)),
+        int(a.engines[:, rec.WAITS].sum()),
+        int(a.engines[:, rec.BARRIERS].max(initial=0)),
     )
 
 
@@ -82,7 +84,7 @@ def _engine_time(a: Arrays, model: Model, number: int, name: str) -> EngineTime:
     record = a.engines[number]
     return EngineTime(
         name,
-        int(a.counters[model.number[name], kernel.BUSY]) / PS,
-        int(record[kernel.WAITING]) / PS,
-        int(record[kernel.SYNCHRONIZATION]) / PS,
+        int(a.counters[model.number[name], rec.BUSY]) / PS,
+        int(record[rec.WAITING]) / PS,
+        int(record[rec.SYNCHRONIZATION]) / PS,
     )

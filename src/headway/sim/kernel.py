@@ -2,16 +2,13 @@
 
 Only `headway.sim.compiled` imports this module, because it needs numba and numpy.
 
-    m       all that has a fixed size: a header, the values that the code computes with, the code
-            (see `headway.sim.code`), then one record for each instruction, engine and counter
+    m       all that has a fixed size: header and records (see `headway.sim.records`), the values
+            that the code computes with, the code (see `headway.sim.code`)
     times   a record for each instance: ISSUE, START, DONE, SITE; each counter has a stretch of it
     deep    iteration numbers of the instances; each counter has a stretch of it
 
-A flag has a record like a counter, behind those of all counters; its tokens are instances of which
-only DONE is used.
-
-Rows and records are named by their address in `m`. All state lies in these arrays, so `run` can be
-left (for more room) and entered again.
+Of the tokens of a flag, which are its instances, only DONE is used. All state lies in these arrays,
+so `run` can be left (for more room) and entered again.
 """
 
 from __future__ import annotations
@@ -25,6 +22,7 @@ import numpy.typing as npt
 
 from headway.sim.code import (
     ADD,
+    AFTER,
     AWAIT,
     CHECK,
     COMPUTE,
@@ -44,7 +42,7 @@ from headway.sim.code import (
     MOVE,
     MUL,
     NE,
-    PAST,
+    NEXT,
     READ,
     SPEND,
     STORE,
@@ -53,6 +51,53 @@ from headway.sim.code import (
     TURN,
     WIDTH,
     ZERO,
+)
+from headway.sim.records import (
+    BARRIERS,
+    BASE,
+    BUSY,
+    COUNT,
+    COUNTER,
+    COUNTER_WIDTH,
+    COUNTERS,
+    COUNTERS_END,
+    DEEP,
+    DEEP_OFFSET,
+    DEEP_ROOM,
+    DISPATCH,
+    DMA_FREE,
+    ENGINE_WIDTH,
+    ENGINES,
+    ENGINES_END,
+    FIRST,
+    FREE,
+    HOP,
+    IS_SHARED,
+    ISSUE_COST,
+    LAST,
+    LATENCY,
+    LEFT,
+    LOAD,
+    MEETING,
+    NEEDS,
+    OCCUPANCY,
+    OFFSET,
+    OVERLAPS,
+    OWNER,
+    PAYLOAD,
+    PC,
+    REST,
+    ROOM,
+    STANDS,
+    STOPPED,
+    SYNCHRONIZATION,
+    TIME,
+    TRIGGER,
+    TRIGGERS,
+    VALUE,
+    WAIT,
+    WAITING,
+    WAITS,
 )
 
 at = np.uintp
@@ -64,25 +109,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # What `run` returns: nobody can go on, somebody could, or engine m[STOPPED] stopped and why.
 STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG, FULL = range(6)
-
-# The header of m: state, costs, then where the records begin and how many there are.
-DMA_FREE, FIRST, LEFT, STOPPED, VALUE = range(5)
-OVERLAPS, IS_SHARED, ISSUE_COST, HOP, WAIT, LOAD, MEETING, DISPATCH = range(5, 13)
-TIMINGS, ENGINES, ENGINES_END, COUNTERS, COUNTERS_END, SCOPES, SITES = range(13, 20)
-
-# The record of an instruction.
-COUNTER, LATENCY, OCCUPANCY, PAYLOAD, TRIGGER = range(5)
-TIMING_WIDTH = 5
-
-# The record of an engine; when it stands, for which counter (or REST) and how many signals of it.
-PC, TIME, WAITING, SYNCHRONIZATION, WAITS, BARRIERS, STANDS, NEEDS = range(8)
-ENGINE_WIDTH = 8
-REST = -1  # in front of a trigger, at a barrier, or at its end
-
-# The record of a counter: signals in all and before the last barrier, when it is free, when the
-# last signal came, time worked; its stretch of `times`, its stretch of `deep` and how much is used.
-COUNT, BASE, FREE, LAST, BUSY, OFFSET, ROOM, DEEP_OFFSET, DEEP_ROOM, DEEP, OWNER = range(11)
-COUNTER_WIDTH = 11
 
 # The record of an instance.
 ISSUE, START, DONE, SITE = range(4)
@@ -149,15 +175,12 @@ def _binary(m: Longs, pc: int) -> int:
 
 @_compiled
 def _jump(m: Longs, pc: int) -> int:
-    operation, a, b, c = m[at(pc)], m[at(pc + 1)], m[at(pc + 2)], m[at(pc + 3)]
+    operation, a, b = m[at(pc)], m[at(pc + 1)], m[at(pc + 2)]
     if operation == JUMP:
         return a
     if operation == ZERO:
         return b if m[at(a)] == 0 else pc + WIDTH
-    if operation == PAST:
-        return c if m[at(a)] >= m[at(b)] else pc + WIDTH
-    m[at(a)] += 1  # NEXT
-    return b
+    return m[at(pc + 3)] if m[at(a)] >= m[at(b)] else pc + WIDTH  # PAST
 
 
 @_compiled
@@ -181,36 +204,41 @@ def _untimed(m: Longs, pc: int) -> int:
 
 
 @_compiled
-def _has_room(m: Longs, counter: int, site: int) -> bool:
-    depth = m[at(m[SITES] + site + 1)] - m[at(m[SITES] + site)]
+def _has_room(m: Longs, counter: int, depth: int) -> bool:
     is_shallow = m[at(counter + DEEP)] + depth <= m[at(counter + DEEP_ROOM)]
     return m[at(counter + COUNT)] < m[at(counter + ROOM)] and is_shallow
 
 
 @_compiled
 def _record(
-    m: Longs, times: Longs, deep: Ints, counter: int, site: int, issue: int, start: int, done: int
+    m: Longs, times: Longs, deep: Ints, counter: int, pc: int, issue: int, start: int, done: int
 ) -> None:
     """Write an instance down, and give the signal."""
-    place = m[at(counter + OFFSET)] + m[at(counter + COUNT)] * TIMES_WIDTH
-    m[at(counter + COUNT)] += 1
-    m[at(counter + LAST)] = max(m[at(counter + LAST)], done)
+    count, scope, depth = m[at(counter + COUNT)], m[at(pc + 3)], m[at(pc + 4)]
+    last = max(m[at(counter + LAST)], done)
+    m[at(counter + COUNT)] = count + 1
+    m[at(counter + LAST)] = last
+    place = m[at(counter + OFFSET)] + count * TIMES_WIDTH
     times[at(place + ISSUE)] = issue
     times[at(place + START)] = start
-    times[at(place + DONE)] = m[at(counter + LAST)]
-    times[at(place + SITE)] = site
-    low = m[SCOPES] + m[at(m[SITES] + site)]
-    high = m[SCOPES] + m[at(m[SITES] + site + 1)]
-    to = m[at(counter + DEEP_OFFSET)] + m[at(counter + DEEP)] - low
-    for k in range(low, high):
-        deep[at(to + k)] = m[at(m[at(k)])]
-    m[at(counter + DEEP)] += high - low
+    times[at(place + DONE)] = last
+    times[at(place + SITE)] = m[at(pc + 2)]
+    to = m[at(counter + DEEP_OFFSET)] + m[at(counter + DEEP)]
+    for k in range(depth):
+        deep[at(to + k)] = m[at(m[at(scope + k)])]
+    m[at(counter + DEEP)] += depth
+
+
+@_compiled
+def _spend(m: Longs, engine: int, time: int) -> None:
+    m[at(engine + TIME)] += time
+    m[at(engine + SYNCHRONIZATION)] += time
 
 
 @_compiled
 def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
     """Pass a wait, or return False if its signal has not been given."""
-    counter = m[COUNTERS] + m[at(pc + 1)] * COUNTER_WIDTH
+    counter = m[at(pc + 1)]
     threshold = m[at(m[at(pc + 2)])] + m[at(pc + 3)]
     if threshold > 0:
         position = m[at(counter + BASE)] + threshold
@@ -223,8 +251,6 @@ def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
         if stand > 0:
             m[at(engine + WAITING)] += stand
             m[at(engine + TIME)] += stand
-    m[at(engine + TIME)] += m[at(pc + 4)]
-    m[at(engine + SYNCHRONIZATION)] += m[at(pc + 4)]
     m[at(engine + WAITS)] += 1
     return True
 
@@ -257,39 +283,29 @@ def _transfer(m: Longs, engine: int, timing: int, counter: int) -> int:
 @_compiled
 def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Issue an instance, or return why not."""
-    operation, site = m[at(pc)], m[at(pc + 2)]
-    timing = m[TIMINGS] + (0 if operation == READ else m[at(pc + 1)]) * TIMING_WIDTH
-    number = m[at(pc + 1)] if operation == READ else m[at(timing + COUNTER)]
-    counter = m[COUNTERS] + number * COUNTER_WIDTH
-    if not _has_room(m, counter, site):
+    operation, timing = m[at(pc)], m[at(pc + 1)]
+    counter = timing if operation == READ else m[at(timing + COUNTER)]
+    if not _has_room(m, counter, m[at(pc + 4)]):
         return FULL
     if m[LEFT] == 0:
         return TOO_LONG
     m[LEFT] -= 1
     issue = start = int(m[at(engine + TIME)])
-    latency = int(m[at(timing + LATENCY)])
+    latency = int(m[LOAD] if operation == READ else m[at(timing + LATENCY)])
     if operation == COMPUTE:
         issue = start = _compute(m, engine, timing, counter)
     elif operation == TRANSFER:
         start = _transfer(m, engine, timing, counter)
     else:
-        latency = int(m[LOAD])
         m[at(engine + TIME)] += latency
-    _record(m, times, deep, counter, site, issue, start, start + latency)
+    _record(m, times, deep, counter, pc, issue, start, start + latency)
     return MOVED
-
-
-@_compiled
-def _spend(m: Longs, engine: int, time: int) -> None:
-    m[at(engine + TIME)] += time
-    m[at(engine + SYNCHRONIZATION)] += time
 
 
 @_compiled
 def _give(m: Longs, times: Longs, engine: int, pc: int) -> int:
     """Add a token to a flag, or return that there is no room for it."""
-    flag = m[COUNTERS] + m[at(pc + 1)] * COUNTER_WIDTH
-    counter = m[COUNTERS] + m[at(pc + 2)] * COUNTER_WIDTH
+    flag, counter = m[at(pc + 1)], m[at(pc + 2)]
     if m[at(flag + COUNT)] == m[at(flag + ROOM)]:
         return FULL
     _spend(m, engine, m[at(pc + 3)])
@@ -300,27 +316,63 @@ def _give(m: Longs, times: Longs, engine: int, pc: int) -> int:
 
 
 @_compiled
+def _turn(m: Longs) -> int:
+    """Begin an iteration, or return that it is one too many."""
+    if m[LEFT] == 0:
+        return TOO_LONG
+    m[LEFT] -= 1
+    return MOVED
+
+
+@_compiled
+def _may_trigger(m: Longs, engine: int) -> bool:
+    """Tell whether no other engine can trigger before; it has been chosen, or all are later."""
+    if not m[IS_SHARED] or m[FIRST] == engine:
+        return True
+    for other in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
+        if m[at(other + TRIGGERS)] and other != engine and not _is_later(m, other, engine):
+            return False
+    return True
+
+
+@_compiled
+def _is_later(m: Longs, engine: int, other: int) -> bool:
+    """Order engines by time; at the same time, as they are."""
+    time, other_time = m[at(engine + TIME)], m[at(other + TIME)]
+    return time > other_time or (time == other_time and engine > other)
+
+
+@_compiled
 def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Do one row that takes time, or return why not."""
     operation = m[at(pc)]
+    reason = MOVED
     if operation == AWAIT:
-        return MOVED if _await(m, times, engine, pc) else STILL
-    if operation == SPEND:
-        _spend(m, engine, m[at(pc + 1)])
-        return MOVED
-    if operation == TURN:
-        if m[LEFT] == 0:
-            return TOO_LONG
-        m[LEFT] -= 1
-        _spend(m, engine, m[at(pc + 1)])
-        return MOVED
-    if operation == GIVE:
-        return _give(m, times, engine, pc)
-    if operation >= MEET or (operation == TRANSFER and m[IS_SHARED] and m[FIRST] != engine):
+        reason = MOVED if _await(m, times, engine, pc) else STILL
+    elif operation == GIVE:
+        reason = _give(m, times, engine, pc)
+    elif operation == TURN:
+        reason = _turn(m)
+    elif operation >= MEET or (operation == TRANSFER and not _may_trigger(m, engine)):
         m[at(engine + STANDS)] = REST
-        return STILL
-    m[FIRST] = 0
-    return _instance(m, times, deep, engine, pc)
+        reason = STILL
+    elif operation != SPEND:
+        m[FIRST] = 0
+        reason = _instance(m, times, deep, engine, pc)
+    if reason == MOVED:
+        _spend(m, engine, m[at(pc + AFTER)])
+    return reason
+
+
+@_compiled
+def _next(m: Longs, engine: int, pc: int) -> int:
+    """Return the first row of the next iteration or that after the loop; or why to stop, < 0."""
+    iteration = m[at(pc + 1)]
+    m[at(iteration)] += 1
+    if m[at(iteration)] >= m[at(m[at(pc + 2)])]:
+        return pc + WIDTH
+    _spend(m, engine, m[at(pc + 4)])
+    return m[at(pc + 3)] if _turn(m) == MOVED else -TOO_LONG
 
 
 @_compiled
@@ -337,8 +389,9 @@ def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
     moved = STILL
     m[at(engine + STANDS)] = 0
     while True:
-        if m[at(pc)] < SPEND:
-            target = _untimed(m, pc)
+        operation = m[at(pc)]
+        if operation < SPEND or operation == NEXT:
+            target = _next(m, engine, pc) if operation == NEXT else _untimed(m, pc)
             reason = MOVED if target >= 0 else -target
         else:
             target = pc + WIDTH
@@ -357,7 +410,7 @@ def _choose_first(m: Longs) -> int:
     first = 0
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
         stands = m[at(m[at(engine + PC)])] == TRANSFER
-        if stands and (first == 0 or m[at(engine + TIME)] < m[at(first + TIME)]):
+        if stands and (first == 0 or _is_later(m, first, engine)):
             first = engine
     m[FIRST] = first
     if first == 0:
@@ -391,7 +444,7 @@ def _meet(m: Longs) -> int:
     for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):
         m[at(engine + WAITING)] += met - m[at(engine + TIME)]
         m[at(engine + TIME)] = met
-        _spend(m, engine, m[MEETING])
+        _spend(m, engine, m[MEETING] + m[at(m[at(engine + PC)] + AFTER)])
         m[at(engine + BARRIERS)] += 1
         m[at(engine + PC)] += WIDTH
         m[at(engine + STANDS)] = 0
@@ -400,7 +453,9 @@ def _meet(m: Longs) -> int:
     return MOVED
 
 
-@numba.njit(cache=True)  # pyright: ignore
+# Without counting references: the arrays outlive the call, and counting at every row would take
+# three quarters of the time.
+@numba.njit(cache=True, _nrt=False)  # pyright: ignore
 def run(m: Longs, times: Longs, deep: Ints) -> int:
     """Run until nobody can go on, or until an engine has to stop; return the reason."""
     while True:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from headway.sim import code as op
 from headway.sim import kernel
+from headway.sim import records as rec
 from headway.sim.code import Code
 from headway.sim.model import Model
 from headway.sim.timeline import Track
@@ -19,93 +20,59 @@ FIRST_ROOM = 1024
 
 
 class Arrays(NamedTuple):
-    """What the kernel works on, with views of the records of engines and counters in `m`."""
+    """What the kernel works on, with views of the records of engines and counters in `m`.
+
+    `deepest` is how many iteration numbers an instance has at most.
+    """
 
     m: kernel.Longs
     times: kernel.Longs
     deep: kernel.Ints
     engines: kernel.Longs
     counters: kernel.Longs
+    deepest: int
 
 
-def arrays(code: Code, model: Model, engines: tuple[str, ...], limit: int) -> Arrays:
+def arrays(code: Code, model: Model, limit: int) -> Arrays:
     """Return the arrays of a run that has not begun."""
-    engine_records = [[entry, *[0] * (kernel.ENGINE_WIDTH - 1)] for entry in code.entries]
-    counter_records = [[0] * kernel.COUNTER_WIDTH for _ in (*model.counters, *model.flags)]
-    parts = [
-        code.memory,
-        code.rows,
-        [x for record in _timings(model) for x in record],
-        [x for record in engine_records for x in record],
-        [x for record in counter_records for x in record],
-        code.scopes,
-        code.first_scope,
-    ]
-    m = np.array([x for part in parts for x in part], np.int64)
-    rows, timings, first, counters, scopes, sites = np.cumsum([len(part) for part in parts[:-1]])
-    m[kernel.LEFT] = limit
-    m[kernel.OVERLAPS : kernel.DISPATCH + 1] = _costs(model)
-    flags = counters + len(model.counters) * kernel.COUNTER_WIDTH
-    places = [timings, first, counters, counters, flags, scopes, sites]
-    m[kernel.TIMINGS : kernel.SITES + 1] = places
-    _place_jumps(m[rows:timings].reshape(-1, op.WIDTH), int(rows))
-    by_engine = m[first:counters].reshape(-1, kernel.ENGINE_WIDTH)
-    by_engine[:, kernel.PC] = rows + by_engine[:, kernel.PC] * op.WIDTH
-    by_counter = m[counters:scopes].reshape(-1, kernel.COUNTER_WIDTH)
-    by_counter[:, kernel.OWNER] = _owners(model, engines, int(first))
-    return with_room(
-        Arrays(
-            m,
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int32),
-            by_engine,
-            by_counter,
-        )
-    )
+    begin = len(code.memory)
+    m = np.array(code.memory + code.rows, np.int64)
+    rows = m[begin:].reshape(-1, op.WIDTH)
+    _place_jumps(rows, begin)
+    m[rec.LEFT] = limit
+    by_counter = m[rec.HEADER : rec.timing_at(model, 0)].reshape(-1, rec.COUNTER_WIDTH)
+    by_engine = m[m[rec.ENGINES] : m[rec.ENGINES_END]].reshape(-1, rec.ENGINE_WIDTH)
+    entries = np.array(code.entries, np.int64)
+    by_engine[:, rec.PC] = begin + entries * op.WIDTH
+    triggers = np.add.accumulate(np.append(0, rows[:, 0] == op.TRANSFER))
+    by_engine[:, rec.TRIGGERS] = np.diff(triggers[np.append(entries, len(rows))]) > 0
+    times, deep = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    return with_room(Arrays(m, times, deep, by_engine, by_counter, _deepest(code)))
 
 
 def _place_jumps(rows: kernel.Longs, begin: int) -> None:
     """Turn the numbers of rows that jumps lead to into addresses."""
-    for operation, operand in ((op.JUMP, 1), (op.ZERO, 2), (op.PAST, 3), (op.NEXT, 2)):
+    for operation, operand in ((op.JUMP, 1), (op.ZERO, 2), (op.PAST, 3), (op.NEXT, 3)):
         jumps = rows[:, 0] == operation
         rows[jumps, operand] = begin + rows[jumps, operand] * op.WIDTH
 
 
-def _timings(model: Model) -> list[tuple[int, ...]]:
-    return [
-        (t.counter, t.latency, t.occupancy, t.payload, t.trigger or 0)
-        for t in model.timings.values()
-    ]
-
-
-def _costs(model: Model) -> list[int]:
-    costs = model.costs
-    meeting = 2 * costs.rendezvous + costs.reset
-    flags = [int(costs.overlaps), int(costs.is_shared)]
-    return [*flags, costs.issue, costs.hop, costs.wait, costs.load, meeting, costs.dispatch]
-
-
-def _owners(model: Model, engines: tuple[str, ...], first: int) -> list[int]:
-    """Return for each counter the record of the engine that drains it at a barrier, or -1."""
-    drained = len(model.counters) - len(model.engines)  # control counters come last
-    records = {name: first + n * kernel.ENGINE_WIDTH for n, name in enumerate(engines)}
-    owners = [records.get(owner, -1) for owner in model.owners]
-    return owners[:drained] + [-1] * (len(model.engines) + len(model.flags))
+def _deepest(code: Code) -> int:
+    return max((site.depth for site in code.sites), default=0)
 
 
 def with_room(a: Arrays) -> Arrays:
     """Give every counter twice the room that it uses."""
     before, after = a.counters.copy(), a.counters
-    deepest = int(np.diff(a.m[a.m[kernel.SITES] :]).max(initial=0))
-    _double(after, kernel.COUNT, kernel.OFFSET, kernel.ROOM, FIRST_ROOM, kernel.TIMES_WIDTH)
-    _double(after, kernel.DEEP, kernel.DEEP_OFFSET, kernel.DEEP_ROOM, FIRST_ROOM + deepest, 1)
-    times = np.zeros(int(after[:, kernel.ROOM].sum()) * kernel.TIMES_WIDTH, np.int64)
-    deep = np.zeros(int(after[:, kernel.DEEP_ROOM].sum()), np.int32)
+    _double(after, rec.COUNT, rec.OFFSET, rec.ROOM, FIRST_ROOM, kernel.TIMES_WIDTH)
+    _double(after, rec.DEEP, rec.DEEP_OFFSET, rec.DEEP_ROOM, FIRST_ROOM + a.deepest, 1)
+    times = np.zeros(int(after[:, rec.ROOM].sum()) * kernel.TIMES_WIDTH, np.int64)
+    deep = np.zeros(int(after[:, rec.DEEP_ROOM].sum()), np.int32)
     for old, new in zip(before, after, strict=True):
-        here, there = old[kernel.OFFSET], new[kernel.OFFSET]
-        size = new[kernel.COUNT] * kernel.TIMES_WIDTH
+        here, there = old[rec.OFFSET], new[rec.OFFSET]
+        size = new[rec.COUNT] * kernel.TIMES_WIDTH
         times[there : there + size] = a.times[here : here + size]
-        here, there, size = old[kernel.DEEP_OFFSET], new[kernel.DEEP_OFFSET], new[kernel.DEEP]
+        here, there, size = old[rec.DEEP_OFFSET], new[rec.DEEP_OFFSET], new[rec.DEEP]
         deep[there : there + size] = a.deep[here : here + size]
     return a._replace(times=times, deep=deep)
 
@@ -122,10 +89,10 @@ def tracks(a: Arrays, code: Code, model: Model) -> tuple[Track, ...]:
     sites = tuple(code.sites)
     found: list[Track] = []
     for name, owner, record in zip(model.counters, model.owners, a.counters, strict=False):
-        low, low_deep = record[kernel.OFFSET], record[kernel.DEEP_OFFSET]
-        high = low + record[kernel.COUNT] * kernel.TIMES_WIDTH
+        low, low_deep = record[rec.OFFSET], record[rec.DEEP_OFFSET]
+        high = low + record[rec.COUNT] * kernel.TIMES_WIDTH
         times = a.times[low:high].reshape(-1, kernel.TIMES_WIDTH)
-        deep = a.deep[low_deep : low_deep + record[kernel.DEEP]]
+        deep = a.deep[low_deep : low_deep + record[rec.DEEP]]
         if len(times):
             columns = [
                 _column("i", times[:, kernel.SITE].astype(np.int32)),

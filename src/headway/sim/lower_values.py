@@ -138,10 +138,10 @@ class Values:
         decided = self._emit(op.ZERO, left, 0)
         if expr.operator == "or":
             needed, decided = decided, self._emit(op.JUMP, 0)
-            self._code.land(needed, 2)
+            self._code.land(needed, 2, len(self._code))
         with self.scope():
             self._emit(op.NE, result, self._value(expr.right), zero)
-        self._code.land(decided, 1 if expr.operator == "or" else 2)
+        self._code.land(decided, 1 if expr.operator == "or" else 2, len(self._code))
         return result
 
     def _input(self, expr: Input) -> int:
