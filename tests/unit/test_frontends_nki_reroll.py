@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from effort import effort
 
 from headway.errors import HeadwayError, Location
 from headway.frontends import ArgSpec, record
@@ -88,24 +88,21 @@ def test_the_proof_refuses_a_loop_that_is_wrong() -> None:
             proved((broken,), trace.body)
 
 
-def test_a_long_trace_is_rolled_in_time_that_grows_with_its_length() -> None:
-    def seconds(length: int) -> float:
+def test_effort_to_roll_a_long_trace_grows_with_its_length() -> None:
+    def rolling(length: int) -> int:
         trace = recorded([*range(length - 1), 0])
-        begin = time.process_time()
-        nodes = Reroller().roll(trace.body)
-        spent = time.process_time() - begin
-        assert form(nodes) == f"{length - 1}(.)."
-        return spent
+        return effort(lambda: Reroller().roll(trace.body))
 
-    short = min(seconds(500) for _ in range(3))
-    assert seconds(10_000) < 20 * short * 4
+    assert rolling(8_000) < 1.1 * 8 * rolling(1_000)
 
 
-def test_a_loop_that_does_not_roll_costs_no_more_than_its_length() -> None:
-    rows = [i * i for i in range(4_000)]
-    begin = time.process_time()
-    assert form(rolled(rows)) == "." * 4_000
-    assert time.process_time() - begin < 5
+def test_effort_for_a_loop_that_does_not_roll_grows_with_its_length() -> None:
+    def rolling(length: int) -> int:
+        rows = [i * i for i in range(length)]
+        assert form(rolled(rows)) == "." * length
+        return effort(lambda: rolled(rows))
+
+    assert rolling(4_000) < 1.1 * 8 * rolling(500)
 
 
 # ---- numbers

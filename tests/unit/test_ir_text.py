@@ -1,6 +1,5 @@
 """Text of sequential programs: what each form means, and that reading undoes printing."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -203,12 +202,10 @@ def test_bad_text_is_told_what_is_wrong(path: Path) -> None:
     ids=["one word", "a name", "a number", "garbage", "open loops", "a remark"],
 )
 def test_huge_line_gives_one_short_error(text: str) -> None:
-    begin = time.process_time()
     with pytest.raises(HeadwayError) as caught:
         parse(text)
     assert len(caught.value.diagnostics) == 1
     assert len(str(caught.value)) < 500
-    assert time.process_time() - begin < 10, "far from quadratic"
 
 
 def test_a_thousand_nested_loops_are_read_and_written() -> None:
