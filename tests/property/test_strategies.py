@@ -81,14 +81,14 @@ def test_control_values_in_memory_are_late_at_most_where_an_engine_follows(part:
 def test_barriers_and_flags_are_never_early_with_control_values_in_memory(part: int):
     for seed in seeds(part, PROGRAMS // 2):
         case = generate(seed, Shape(control_in_memory=True))
-        for name in ("barrier", "barrier-always", "flags"):
+        for name in ("barrier", "barrier-always", "flags", "phase"):
             verdict = check(synchronized(name, case.program), case.inputs)
             assert verdict.verdict in ("exact", "late"), f"seed {seed}: {verdict}"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_judge_misses_no_mutant(part: int):
-    mutation = Mutation(candidates(("scoreboard", "barrier", "flags")), simulated)
+    mutation = Mutation(candidates(("scoreboard", "barrier", "flags", "phase")), simulated)
     tried = [
         mutant for seed in seeds(part, min(PROGRAMS // 5, 240)) for mutant in mutation.outcome(seed)
     ]

@@ -21,37 +21,21 @@ front of the loop, so that the first takes pass, and taken as often behind it.
                                                  }
                                                }
 
-Where each flag goes is in `_flag_places`; what happens when there are too many, in `_flag_ids`.
+Where each flag goes is in `_flag_places`; what happens when there are too many, in `_flag_ids`;
+how the engine programs are written, in `_flag_writer`.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headway.ir.program import ControlRead, If, Instr, Loop, Node, Program, While, control_counter
+from headway.ir.program import Program
 from headway.ir.walk import deep_nests
 from headway.strategies._flag_ids import Placed, placed
-from headway.strategies._flag_places import Backward, Block, blocks
-from headway.sync.program import (
-    EngineProgram,
-    Exec,
-    Flag,
-    Load,
-    SetFlag,
-    SyncIf,
-    SyncLoop,
-    SyncNode,
-    SyncProgram,
-    SyncWhile,
-    TakeFlag,
-)
+from headway.strategies._flag_places import Backward, blocks
+from headway.strategies._flag_writer import Steps, engine_programs, free_prefix, hosts
+from headway.sync.program import Flag, SetFlag, SyncProgram, TakeFlag
 from headway.targets.target import Target
-
-Step = SetFlag | TakeFlag
-Place = tuple[int, int]
-"""A block, by its identity, and a node of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +50,21 @@ class Flags:
         """Return the engine programs. Never refuses a program."""
         with deep_nests():
             root = blocks(program)
-            steps = _Steps(program)
+            found = _Found(program)
             for flag in placed(root, self.ids):
-                steps.add(flag)
-            engines = tuple(_Writer(engine, steps).program(root) for engine in program.hosts)
-        return SyncProgram(program, engines, self.name, target.name, tuple(steps.flags.values()))
+                found.add(flag)
+            engines = engine_programs(program, root, found.steps)
+        return SyncProgram(program, engines, self.name, target.name, tuple(found.flags.values()))
 
 
-class _Steps:
-    """What is to be set and taken, where and by whom."""
+class _Found:
+    """The flags, and where they are set and taken."""
 
     def __init__(self, program: Program) -> None:
         self.flags: dict[str, Flag] = {}
-        self.before: defaultdict[Place, list[tuple[str, Step]]] = defaultdict(list)
-        self.behind: defaultdict[Place, list[tuple[str, Step]]] = defaultdict(list)
-        self.primes: defaultdict[Place, list[tuple[str, Step]]] = defaultdict(list)
-        self.drains: defaultdict[Place, list[tuple[str, Step]]] = defaultdict(list)
-        self._hosts = {queue.name: queue.host for queue in program.queues}
-        for engine in program.hosts:
-            self._hosts |= {engine: engine, control_counter(engine): engine}
-        self._prefix = "flag"
-        while any(counter.startswith(f"{self._prefix}.") for counter in self._hosts):
-            self._prefix += "_"
+        self.steps = Steps()
+        self._hosts = hosts(program)
+        self._prefix = free_prefix("flag", self._hosts)
 
     def add(self, placed: Placed) -> None:
         """Set and take a flag where it is placed."""
@@ -96,62 +73,12 @@ class _Steps:
         self.flags.setdefault(name, Flag(name, counter, engine))
         to_set, to_take = (self._hosts[counter], SetFlag(name)), (engine, TakeFlag(name))
         body = id(placed.block)
-        self.behind[body, placed.flag.after].append(to_set)
-        self.before[body, placed.flag.before].append(to_take)
+        self.steps.behind[body, placed.flag.after].append(to_set)
+        self.steps.before[body, placed.flag.before].append(to_take)
         if isinstance(placed.flag, Backward):
             loop = id(placed.around), placed.node
-            self.primes[loop] += [to_set] * placed.flag.distance
-            self.drains[loop] += [to_take] * placed.flag.distance
-
-
-class _Writer:
-    """Writes the program of one engine: what it issues, sets and takes, and the control around."""
-
-    def __init__(self, engine: str, steps: _Steps) -> None:
-        self._engine = engine
-        self._steps = steps
-
-    def program(self, root: Block) -> EngineProgram:
-        return EngineProgram(self._engine, self._body(root))
-
-    def _body(self, block: Block) -> tuple[SyncNode, ...]:
-        return tuple(self._nodes(block))
-
-    def _nodes(self, block: Block) -> Iterator[SyncNode]:
-        steps, body = self._steps, id(block)
-        yield from self._mine(steps.behind, (body, -1))
-        for number, node in enumerate(block.nodes):
-            place = body, number
-            yield from self._mine(steps.primes, place)
-            yield from self._mine(steps.before, place)
-            if self._engine in block.engines[number]:
-                yield self._node(node, block.inside[number])
-            yield from self._mine(steps.behind, place)
-            yield from self._mine(steps.drains, place)
-        yield from self._mine(steps.before, (body, len(block.nodes)))
-
-    def _mine(
-        self, steps: defaultdict[Place, list[tuple[str, Step]]], place: Place
-    ) -> Iterator[Step]:
-        return (step for engine, step in steps.get(place, ()) if engine == self._engine)
-
-    def _node(self, node: Node, inside: tuple[Block, ...]) -> SyncNode:
-        match node:
-            case Instr():
-                return Exec(node.name, (), node.at)
-            case Loop():
-                body, load = self._body(inside[0]), _load(node.control)
-                return SyncLoop(node.iteration, node.trip, body, load, node.at)
-            case While():
-                body, load = self._body(inside[0]), _load(node.control)
-                return SyncWhile(node.iteration, node.condition, body, load, node.at)
-            case If():
-                then, orelse = map(self._body, inside)
-                return SyncIf(node.condition, then, orelse, _load(node.control), node.at)
-
-
-def _load(control: ControlRead | None) -> Load | None:
-    return Load(control.name, (), control.at) if control else None
+            self.steps.primes[loop] += [to_set] * placed.flag.distance
+            self.steps.drains[loop] += [to_take] * placed.flag.distance
 
 
 STRATEGY = Flags()
