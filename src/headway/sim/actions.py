@@ -11,6 +11,7 @@ from headway.ir.expr import Binary, Expr, Inputs, evaluate
 from headway.ir.program import control_counter
 from headway.sim import problems
 from headway.sim.model import Model, Timing
+from headway.sync.problems import negative_trip, no_element
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -173,7 +174,7 @@ class _Walk:
         row = self._registers[register.name]
         index = self._value(register.index, node.at)
         if not 0 <= index < len(row):
-            raise problems.no_element(register.name, len(row), index, node.at)
+            raise no_element(register.name, len(row), index, node.at)
         row[index] = self._value(node.value, node.at)
         return Spend(self._costs.register * operations(node.value))
 
@@ -182,7 +183,7 @@ class _Walk:
             yield from self._load(node.load)
         trip = self._value(node.trip, node.at)
         if trip < 0:
-            raise problems.negative_trip(node.iteration, trip, node.at)
+            raise negative_trip(node.iteration, trip, node.at)
         for turn in range(trip):
             yield from self._turn(node, turn)
         self._iterations.pop(node.iteration, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headway.code.rows import WIDTH, TooLarge
 from headway.ir.expr import Inputs
 from headway.sim import code as op
 from headway.sim import kernel, problems
@@ -34,14 +35,14 @@ def run(sync: SyncProgram, model: Model, inputs: Inputs, limit: int, target: str
 def _stopped(a: Arrays, code: Code, reason: int, limit: int) -> Exception:
     row = _row(code, int(a.m[a.m[rec.STOPPED] + rec.PC]))
     if reason == kernel.TOO_LARGE:
-        return op.TooLarge()
+        return TooLarge()
     if reason == kernel.TOO_LONG:
         return problems.over_limit(limit, code.loops[row])
     return code.fails[row](int(a.m[rec.VALUE]))
 
 
 def _row(code: Code, address: int) -> int:
-    return (address - len(code.memory)) // op.WIDTH
+    return (address - len(code.memory)) // WIDTH
 
 
 def _deadlock(a: Arrays, code: Code, model: Model, engines: tuple[str, ...]) -> Exception:

@@ -13,45 +13,23 @@ so `run` can be left (for more room) and entered again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import numba
-import numpy as np
-import numpy.typing as npt
 
-from headway.sim.code import (
-    ADD,
-    AFTER,
-    AWAIT,
-    CHECK,
-    COMPUTE,
-    DIV,
-    EQ,
-    FETCH,
-    GIVE,
-    GT,
-    JUMP,
-    LARGEST,
-    LE,
-    LT,
-    MAX,
-    MEET,
-    MIN,
-    MOD,
-    MOVE,
-    MUL,
-    NE,
-    NEXT,
-    READ,
-    SPEND,
-    STORE,
-    SUB,
-    TRANSFER,
-    TURN,
-    WIDTH,
-    ZERO,
+from headway.code.rows import AFTER, NEXT, TURN, WIDTH
+from headway.code.steps import (
+    FAILED,
+    MOVED,
+    STILL,
+    TOO_LARGE,
+    TOO_LONG,
+    Ints,
+    Longs,
+    at,
+    compiled,
+    compute,
+    count_down,
 )
+from headway.sim.code import AWAIT, COMPUTE, GIVE, MEET, READ, SPEND, TRANSFER
 from headway.sim.records import (
     BARRIERS,
     BASE,
@@ -94,122 +72,28 @@ from headway.sim.records import (
     TIME,
     TRIGGER,
     TRIGGERS,
-    VALUE,
     WAIT,
     WAITING,
     WAITS,
 )
 
-at = np.uintp
-"""An address as an index: numba checks a signed one for counting from the end, at every access."""
+__all__ = ["FAILED", "STILL", "TOO_LARGE", "Ints", "Longs"]
 
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
-F = TypeVar("F", bound=Callable[..., Any])
-
-# What `run` returns: nobody can go on, somebody could, or engine m[STOPPED] stopped and why.
-STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG, FULL = range(6)
+FULL = TOO_LONG + 1
+"""`run` returns why engine m[STOPPED] stopped, or this: there is no room for an instance."""
 
 # The record of an instance.
 ISSUE, START, DONE, SITE = range(4)
 TIMES_WIDTH = 4
 
 
-def _compiled(function: F) -> F:
-    """Compile into the caller: calls would cost as much as the work."""
-    return numba.njit(inline="always")(function)  # pyright: ignore
-
-
-@_compiled
-def _arithmetic(operation: int, left: int, right: int) -> int:
-    if operation == ADD:
-        return left + right
-    if operation == SUB:
-        return left - right
-    if operation == MUL:
-        return left * right
-    if operation == MOD:
-        return left % right
-    if operation == DIV:
-        return left // right
-    if operation == MIN:
-        return min(left, right)
-    if operation == MAX:
-        return max(left, right)
-    return _comparison(operation, left, right)
-
-
-@_compiled
-def _comparison(operation: int, left: int, right: int) -> int:
-    if operation == EQ:
-        return int(left == right)
-    if operation == NE:
-        return int(left != right)
-    if operation == LT:
-        return int(left < right)
-    if operation == LE:
-        return int(left <= right)
-    if operation == GT:
-        return int(left > right)
-    return int(left >= right)
-
-
-@_compiled
-def _overflows(operation: int, left: int, right: int, result: int) -> bool:
-    if operation == MUL:
-        return abs(float(left) * float(right)) >= LARGEST
-    return result >= LARGEST or result <= -LARGEST
-
-
-@_compiled
-def _binary(m: Longs, pc: int) -> int:
-    operation, left, right = int(m[at(pc)]), int(m[at(m[at(pc + 2)])]), int(m[at(m[at(pc + 3)])])
-    if right == 0 and (operation == DIV or operation == MOD):
-        return -FAILED
-    result = _arithmetic(operation, left, right)
-    if _overflows(operation, left, right, result):
-        return -TOO_LARGE
-    m[at(m[at(pc + 1)])] = result
-    return pc + WIDTH
-
-
-@_compiled
-def _jump(m: Longs, pc: int) -> int:
-    operation, a, b = m[at(pc)], m[at(pc + 1)], m[at(pc + 2)]
-    if operation == JUMP:
-        return a
-    if operation == ZERO:
-        return b if m[at(a)] == 0 else pc + WIDTH
-    return m[at(pc + 3)] if m[at(a)] >= m[at(b)] else pc + WIDTH  # PAST
-
-
-@_compiled
-def _untimed(m: Longs, pc: int) -> int:
-    """Do one row that takes no time. Return the next row, or minus the reason to stop."""
-    operation, a, b, c = m[at(pc)], m[at(pc + 1)], m[at(pc + 2)], m[at(pc + 3)]
-    if operation < MOVE:
-        return _binary(m, pc)
-    if operation >= JUMP:
-        return _jump(m, pc)
-    if operation == MOVE:
-        m[at(a)] = m[at(b)]
-    elif operation == FETCH:
-        m[at(a)] = m[at(b + m[at(c)])]
-    elif operation == STORE:
-        m[at(a + m[at(c)])] = m[at(b)]
-    elif operation == CHECK and not 0 <= m[at(a)] < b:
-        m[VALUE] = m[at(a)]
-        return -FAILED
-    return pc + WIDTH
-
-
-@_compiled
+@compiled
 def _has_room(m: Longs, counter: int, depth: int) -> bool:
     is_shallow = m[at(counter + DEEP)] + depth <= m[at(counter + DEEP_ROOM)]
     return m[at(counter + COUNT)] < m[at(counter + ROOM)] and is_shallow
 
 
-@_compiled
+@compiled
 def _record(
     m: Longs, times: Longs, deep: Ints, counter: int, pc: int, issue: int, start: int, done: int
 ) -> None:
@@ -229,13 +113,13 @@ def _record(
     m[at(counter + DEEP)] += depth
 
 
-@_compiled
+@compiled
 def _spend(m: Longs, engine: int, time: int) -> None:
     m[at(engine + TIME)] += time
     m[at(engine + SYNCHRONIZATION)] += time
 
 
-@_compiled
+@compiled
 def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
     """Pass a wait, or return False if its signal has not been given."""
     counter = m[at(pc + 1)]
@@ -255,8 +139,8 @@ def _await(m: Longs, times: Longs, engine: int, pc: int) -> bool:
     return True
 
 
-@_compiled
-def _compute(m: Longs, engine: int, timing: int, counter: int) -> int:
+@compiled
+def _run_compute(m: Longs, engine: int, timing: int, counter: int) -> int:
     """Issue a compute instruction; return when it starts."""
     start = max(m[at(engine + TIME)], m[at(counter + FREE)])
     free = start + m[at(timing + OCCUPANCY)]
@@ -266,7 +150,7 @@ def _compute(m: Longs, engine: int, timing: int, counter: int) -> int:
     return start
 
 
-@_compiled
+@compiled
 def _transfer(m: Longs, engine: int, timing: int, counter: int) -> int:
     """Trigger a transfer; return when it starts."""
     ready = m[at(engine + TIME)] + m[DISPATCH]
@@ -280,7 +164,7 @@ def _transfer(m: Longs, engine: int, timing: int, counter: int) -> int:
     return start
 
 
-@_compiled
+@compiled
 def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Issue an instance, or return why not."""
     operation, timing = m[at(pc)], m[at(pc + 1)]
@@ -293,7 +177,7 @@ def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     issue = start = int(m[at(engine + TIME)])
     latency = int(m[LOAD] if operation == READ else m[at(timing + LATENCY)])
     if operation == COMPUTE:
-        issue = start = _compute(m, engine, timing, counter)
+        issue = start = _run_compute(m, engine, timing, counter)
     elif operation == TRANSFER:
         start = _transfer(m, engine, timing, counter)
     else:
@@ -302,7 +186,7 @@ def _instance(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     return MOVED
 
 
-@_compiled
+@compiled
 def _give(m: Longs, times: Longs, engine: int, pc: int) -> int:
     """Add a token to a flag, or return that there is no room for it."""
     flag, counter = m[at(pc + 1)], m[at(pc + 2)]
@@ -315,16 +199,7 @@ def _give(m: Longs, times: Longs, engine: int, pc: int) -> int:
     return MOVED
 
 
-@_compiled
-def _turn(m: Longs) -> int:
-    """Begin an iteration, or return that it is one too many."""
-    if m[LEFT] == 0:
-        return TOO_LONG
-    m[LEFT] -= 1
-    return MOVED
-
-
-@_compiled
+@compiled
 def _may_trigger(m: Longs, engine: int) -> bool:
     """Tell whether no other engine can trigger before; it has been chosen, or all are later."""
     if not m[IS_SHARED] or m[FIRST] == engine:
@@ -335,14 +210,14 @@ def _may_trigger(m: Longs, engine: int) -> bool:
     return True
 
 
-@_compiled
+@compiled
 def _is_later(m: Longs, engine: int, other: int) -> bool:
     """Order engines by time; at the same time, as they are."""
     time, other_time = m[at(engine + TIME)], m[at(other + TIME)]
     return time > other_time or (time == other_time and engine > other)
 
 
-@_compiled
+@compiled
 def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     """Do one row that takes time, or return why not."""
     operation = m[at(pc)]
@@ -352,7 +227,7 @@ def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     elif operation == GIVE:
         reason = _give(m, times, engine, pc)
     elif operation == TURN:
-        reason = _turn(m)
+        reason = count_down(m)
     elif operation >= MEET or (operation == TRANSFER and not _may_trigger(m, engine)):
         m[at(engine + STANDS)] = REST
         reason = STILL
@@ -364,7 +239,7 @@ def _timed(m: Longs, times: Longs, deep: Ints, engine: int, pc: int) -> int:
     return reason
 
 
-@_compiled
+@compiled
 def _next(m: Longs, engine: int, pc: int) -> int:
     """Return the first row of the next iteration or that after the loop; or why to stop, < 0."""
     iteration = m[at(pc + 1)]
@@ -372,17 +247,17 @@ def _next(m: Longs, engine: int, pc: int) -> int:
     if m[at(iteration)] >= m[at(m[at(pc + 2)])]:
         return pc + WIDTH
     _spend(m, engine, m[at(pc + 4)])
-    return m[at(pc + 3)] if _turn(m) == MOVED else -TOO_LONG
+    return m[at(pc + 3)] if count_down(m) == MOVED else -TOO_LONG
 
 
-@_compiled
+@compiled
 def _is_still(m: Longs, engine: int) -> bool:
     """Tell whether nothing has changed for an engine that stands."""
     stands = m[at(engine + STANDS)]
     return stands != 0 and (stands == REST or m[at(stands + COUNT)] < m[at(engine + NEEDS)])
 
 
-@_compiled
+@compiled
 def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
     """Let an engine run as far as it can. Return STILL, MOVED, or why it stopped."""
     pc = m[at(engine + PC)]
@@ -390,8 +265,8 @@ def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
     m[at(engine + STANDS)] = 0
     while True:
         operation = m[at(pc)]
-        if operation < SPEND or operation == NEXT:
-            target = _next(m, engine, pc) if operation == NEXT else _untimed(m, pc)
+        if operation < TURN or operation == NEXT:
+            target = _next(m, engine, pc) if operation == NEXT else compute(m, pc)
             reason = MOVED if target >= 0 else -target
         else:
             target = pc + WIDTH
@@ -404,7 +279,7 @@ def _advance(m: Longs, times: Longs, deep: Ints, engine: int) -> int:
     return max(reason, moved)
 
 
-@_compiled
+@compiled
 def _choose_first(m: Longs) -> int:
     """Let the earliest trigger go on; of two at the same time, that of the first engine."""
     first = 0
@@ -419,7 +294,7 @@ def _choose_first(m: Longs) -> int:
     return MOVED
 
 
-@_compiled
+@compiled
 def _drain(m: Longs, engine: int) -> None:
     for counter in range(m[COUNTERS], m[COUNTERS_END], COUNTER_WIDTH):
         if m[at(counter + OWNER)] == engine and m[at(counter + COUNT)] > m[at(counter + BASE)]:
@@ -429,7 +304,7 @@ def _drain(m: Longs, engine: int) -> None:
             _spend(m, engine, m[WAIT])
 
 
-@_compiled
+@compiled
 def _meet(m: Longs) -> int:
     """Let all engines go through a barrier, if there are any and all have come to one."""
     met = 0

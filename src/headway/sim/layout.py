@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from headway.code.arrays import memory
+from headway.code.rows import WIDTH
 from headway.sim import code as op
 from headway.sim import kernel
 from headway.sim import records as rec
@@ -35,26 +37,16 @@ class Arrays(NamedTuple):
 
 def arrays(code: Code, model: Model, limit: int) -> Arrays:
     """Return the arrays of a run that has not begun."""
-    begin = len(code.memory)
-    m = np.array(code.memory + code.rows, np.int64)
-    rows = m[begin:].reshape(-1, op.WIDTH)
-    _place_jumps(rows, begin)
+    m, rows = memory(code)
     m[rec.LEFT] = limit
     by_counter = m[rec.HEADER : rec.timing_at(model, 0)].reshape(-1, rec.COUNTER_WIDTH)
     by_engine = m[m[rec.ENGINES] : m[rec.ENGINES_END]].reshape(-1, rec.ENGINE_WIDTH)
     entries = np.array(code.entries, np.int64)
-    by_engine[:, rec.PC] = begin + entries * op.WIDTH
+    by_engine[:, rec.PC] = len(code.memory) + entries * WIDTH
     triggers = np.add.accumulate(np.append(0, rows[:, 0] == op.TRANSFER))
     by_engine[:, rec.TRIGGERS] = np.diff(triggers[np.append(entries, len(rows))]) > 0
     times, deep = np.zeros(0, np.int64), np.zeros(0, np.int32)
     return with_room(Arrays(m, times, deep, by_engine, by_counter, _deepest(code)))
-
-
-def _place_jumps(rows: kernel.Longs, begin: int) -> None:
-    """Turn the numbers of rows that jumps lead to into addresses."""
-    for operation, operand in ((op.JUMP, 1), (op.ZERO, 2), (op.PAST, 3), (op.NEXT, 3)):
-        jumps = rows[:, 0] == operation
-        rows[jumps, operand] = begin + rows[jumps, operand] * op.WIDTH
 
 
 def _deepest(code: Code) -> int:

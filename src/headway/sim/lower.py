@@ -21,18 +21,19 @@ from elsewhere.
 
 from __future__ import annotations
 
-from headway.errors import Location
+from headway.code import rows
+from headway.code.flow import Flow
+from headway.code.values import Shared
 from headway.ir.expr import Inputs
 from headway.ir.program import control_counter
 from headway.ir.walk import deep_nests
 from headway.sim import code as op
-from headway.sim import problems
 from headway.sim import records as rec
 from headway.sim.actions import operations
 from headway.sim.code import Code
-from headway.sim.lower_values import Shared, Values, is_below
 from headway.sim.model import Model
 from headway.sim.timeline import Site
+from headway.sync.problems import negative_trip
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -50,8 +51,6 @@ from headway.sync.program import (
     Waits,
 )
 
-TRIPS = op.LARGEST
-
 
 def lower(sync: SyncProgram, model: Model, inputs: Inputs) -> Code:
     """Return the code of all engines. Raise TooLarge if a constant or an input is too large."""
@@ -64,18 +63,15 @@ def lower(sync: SyncProgram, model: Model, inputs: Inputs) -> Code:
     return code
 
 
-class _Lowering:
+class _Lowering(Flow[Code]):
     def __init__(self, engine: EngineProgram, model: Model, code: Code, shared: Shared) -> None:
+        registers = {r.name: (code.place([0] * r.size), r.size) for r in engine.registers}
+        super().__init__(code, shared, registers, engine.at, model.costs.loop)
         self._engine = engine
         self._model = model
         self._costs = model.costs
         self._timing = {name: rec.timing_at(model, n) for n, name in enumerate(model.timings)}
         self._counter = {name: rec.counter_at(n) for name, n in model.number.items()}
-        self._code = code
-        self._shared = shared
-        self._registers = {r.name: (code.place([0] * r.size), r.size) for r in engine.registers}
-        self._values = Values(code, shared, self._registers)
-        self._loop: Location | None = engine.at
         self._taken: dict[str, int] = {}  # where the tokens of a flag are counted
         self._spent = 0  # ps on synchronization since the last row that takes time
         self._before: int | None = None  # that row, if it and what follows are always done together
@@ -87,8 +83,8 @@ class _Lowering:
     def _emit(self, operation: int, *operands: int) -> int:
         """Append a row that takes time, or leads elsewhere, after the time spent so far."""
         self._spend()
-        row = self._code.emit(self._loop, operation, *operands)
-        self._before = row if operation >= op.SPEND else None
+        row = super()._emit(operation, *operands)
+        self._before = row if operation >= rows.TURN else None
         return row
 
     def _spend(self) -> None:
@@ -96,16 +92,13 @@ class _Lowering:
         if spent and self._before is None:
             self._before = self._code.emit(self._loop, op.SPEND)
         if spent and self._before is not None:
-            self._code.rows[self._before * op.WIDTH + op.AFTER] += spent
+            self._code.rows[self._before * rows.WIDTH + rows.AFTER] += spent
 
     def _label(self) -> int:
         """Return the number of the next row, to which a jump leads."""
         self._spend()
         self._before = None
         return len(self._code)
-
-    def _land(self, row: int, operand: int) -> None:
-        self._code.land(row, operand, self._label())
 
     def _body(self, nodes: tuple[SyncNode, ...]) -> None:
         for node in nodes:
@@ -155,7 +148,7 @@ class _Lowering:
             register, offset = wait.threshold.register, wait.threshold.offset
             if register is not None and offset and not self._costs.has_register_sums:
                 self._spent += self._costs.register
-            base = self._values.lower(0 if register is None else register, self._loop, wait.at)
+            base = self._lower(0 if register is None else register, wait.at)
             cost = self._costs.wait if number < len(waits) - attached else 0
             row = self._emit(op.AWAIT, self._counter[wait.counter], base, offset, 0, cost)
             self._code.places[row] = wait.at
@@ -170,79 +163,41 @@ class _Lowering:
         taken = self._taken.get(node.flag)
         if taken is None:
             taken = self._taken[node.flag] = self._code.place([0])
-        self._emit(op.ADD, taken, taken, self._shared.constant(1))
+        self._emit(rows.ADD, taken, taken, self._shared.constant(1))
         row = self._emit(op.AWAIT, self._counter[node.flag], taken, 0, 0, self._costs.flag)
         self._code.places[row] = node.at
 
     def _assign(self, node: Assign) -> None:
-        base, size = self._registers[node.register.name]
-        index = node.register.index
-        if isinstance(index, int) and 0 <= index < size:
-            self._values.lower(node.value, self._loop, node.at, into=base + index)
-        else:
-            name, at = node.register.name, node.at
-            place = self._values.lower(index, self._loop, node.at)
-            if not is_below(index, size):
-                self._values.check(place, size, lambda i: problems.no_element(name, size, i, at))
-            value = self._values.lower(node.value, self._loop, node.at)
-            self._code.emit(self._loop, op.STORE, base, value, place)
+        self._values.assign(node.register, node.value, self._loop, node.at)
         self._spent += self._costs.register * operations(node.value)
 
     def _for(self, node: SyncLoop) -> None:
         self._load(node.load)
-        # A copy: the registers of the expression may change inside the loop.
-        trip = self._values.lower(node.trip, self._loop, node.at, into=self._code.place([0]))
         loop, at = node.iteration, node.at
-        self._values.check(trip, TRIPS, lambda n: problems.negative_trip(loop, n, at))
-        with self._values.scope():
-            iteration = self._enter(node)
-            test = self._emit(op.PAST, iteration, trip, 0)
-            turn = self._turn(node)
-            cost = self._code.rows[turn * op.WIDTH + op.AFTER]
-            self._code.emit(node.at, op.NEXT, iteration, trip, turn + 1, cost)
-        self._leave(node, test, 3)
+
+        def negative(trip: int) -> Exception:
+            return negative_trip(loop, trip, at)
+
+        self._counted(loop, node.trip, at, negative, lambda: self._body(node.body))
 
     def _while(self, node: SyncWhile) -> None:
-        with self._values.scope():
-            iteration = self._enter(node)
-            head = self._label()
-            self._load(node.load)
-            condition = self._values.lower(node.condition, self._loop, node.at)
-            test = self._emit(op.ZERO, condition, 0)
-            self._turn(node)
-            self._emit(op.ADD, iteration, iteration, self._shared.constant(1))
-            self._emit(op.JUMP, head)
-        self._leave(node, test, 2)
+        self._conditional(
+            node.iteration,
+            node.condition,
+            node.at,
+            lambda: self._load(node.load),
+            lambda: self._body(node.body),
+        )
 
-    def _enter(self, node: SyncLoop | SyncWhile) -> int:
-        iteration = self._code.place([0])
-        self._values.iterations[node.iteration] = iteration
-        self._emit(op.MOVE, iteration, self._shared.constant(0))
-        return iteration
-
-    def _turn(self, node: SyncLoop | SyncWhile) -> int:
-        """Lower one iteration; return the row of its cost, at its beginning."""
-        outer, self._loop = self._loop, node.at
-        turn = self._emit(op.TURN, 0, 0, 0, 0, self._costs.loop)
-        self._body(node.body)
+    def _end_of_turn(self) -> None:
         self._spend()
-        self._loop = outer
-        return turn
 
-    def _leave(self, node: SyncLoop | SyncWhile, test: int, operand: int) -> None:
-        del self._values.iterations[node.iteration]
-        self._land(test, operand)
+    def _leave(self, iteration: str, test: int, operand: int) -> None:
+        super()._leave(iteration, test, operand)
         self._spent += self._costs.branch
 
     def _if(self, node: SyncIf) -> None:
         self._load(node.load)
-        condition = self._values.lower(node.condition, self._loop, node.at)
+        condition = self._lower(node.condition, node.at)
         self._spent += self._costs.branch
-        test = self._emit(op.ZERO, condition, 0)
-        with self._values.scope():
-            self._body(node.then)
-        end = self._emit(op.JUMP, 0)
-        self._land(test, 2)
-        with self._values.scope():
-            self._body(node.orelse)
-        self._land(end, 1)
+        self._choice(condition, lambda: self._body(node.then), lambda: self._body(node.orelse))

@@ -58,20 +58,6 @@ def over_limit(limit: int, at: Location | None) -> OverLimit:
     )
 
 
-def negative_trip(loop: str, trip: int, at: Location | None) -> InvalidInput:
-    """Return the error of a loop that would run less than zero times."""
-    return InvalidInput(
-        Diagnostic(f"loop {loop!r} would run {trip} times", at, rule="a trip count is 0 or more")
-    )
-
-
-def no_element(register: str, size: int, index: int, at: Location | None) -> InvalidInput:
-    """Return the error of an assignment outside a row of registers."""
-    return InvalidInput(
-        Diagnostic(f"register {register!r} has {size} elements and element {index} was set", at)
-    )
-
-
 def no_duration(instr: str, at: Location | None) -> InvalidProgram:
     """Return the error of an instruction that was not bound to a target."""
     return InvalidProgram(

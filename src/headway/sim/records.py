@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from headway.sim.model import Model
 
-# The header: state, costs, then where records begin and end.
-DMA_FREE, FIRST, LEFT, STOPPED, VALUE = range(5)
+# The header: state, of which the first two belong to `headway.code`; costs; then where records
+# begin and end.
+VALUE, LEFT, DMA_FREE, FIRST, STOPPED = range(5)
 OVERLAPS, IS_SHARED, ISSUE_COST, HOP, WAIT, LOAD, MEETING, DISPATCH = range(5, 13)
 COUNTERS, COUNTERS_END, ENGINES, ENGINES_END = range(13, 17)
 HEADER = 17

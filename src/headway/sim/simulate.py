@@ -5,11 +5,11 @@ from __future__ import annotations
 import importlib.util
 
 from headway import targets
+from headway.code.rows import TooLarge
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.registry import unknown
 from headway.sim import reference
-from headway.sim.code import TooLarge
 from headway.sim.model import Model, model
 from headway.sim.problems import OverLimit
 from headway.sim.timeline import Timeline

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from headway.errors import Diagnostic, InvalidInput, Location
 from headway.ir.expr import Expr, Inputs, evaluate
 from headway.ir.walk import deep_nests
+from headway.sync.problems import negative_trip, no_element
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -104,13 +105,7 @@ class _Run:
         self._load(node.load)
         trip = self._value(node.trip, node.at)
         if trip < 0:
-            raise InvalidInput(
-                Diagnostic(
-                    f"loop {node.iteration!r} would run {trip} times",
-                    node.at,
-                    rule="a trip count is 0 or more",
-                )
-            )
+            raise negative_trip(node.iteration, trip, node.at)
         self._count(node.at, 0, ahead=trip)
         for i in range(trip):
             self._turn(node, i)
@@ -147,13 +142,7 @@ class _Run:
         row = self._registers[node.register.name]
         index = self._value(node.register.index, node.at)
         if not 0 <= index < len(row):
-            raise InvalidInput(
-                Diagnostic(
-                    f"register {node.register.name!r} has {len(row)} elements and element {index}"
-                    " was set",
-                    node.at,
-                )
-            )
+            raise no_element(node.register.name, len(row), index, node.at)
         row[index] = self._value(node.value, node.at)
 
     def _event(

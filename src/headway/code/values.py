@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
+from headway.code import rows as op
+from headway.code.rows import Rows
 from headway.errors import Diagnostic, InvalidInput, Location
 from headway.ir.expr import Binary, Expr, Input, Inputs, Iteration, Leaf, element, evaluate, leaves
-from headway.sim import code as op
-from headway.sim.code import Code
+from headway.sync.problems import no_element
 from headway.sync.program import RegisterRef
 
 BINARY = {
@@ -31,7 +32,7 @@ BINARY = {
 class Shared:
     """Memory that all engines share: constants and inputs, each placed once."""
 
-    def __init__(self, code: Code, inputs: Inputs) -> None:
+    def __init__(self, code: Rows, inputs: Inputs) -> None:
         self.inputs = inputs
         self._code = code
         self._constants: dict[int, int] = {}
@@ -54,7 +55,7 @@ class Values:
     """Lowers the expressions of one engine. `registers` are address and size by name."""
 
     def __init__(
-        self, code: Code, shared: Shared, registers: Mapping[str, tuple[int, int]]
+        self, code: Rows, shared: Shared, registers: Mapping[str, tuple[int, int]]
     ) -> None:
         self.iterations: dict[str, int] = {}
         self._code = code
@@ -84,6 +85,21 @@ class Values:
             return value
         self._emit(op.MOVE, into, value)
         return into
+
+    def assign(
+        self, register: RegisterRef, value: Expr, loop: Location | None, at: Location | None
+    ) -> None:
+        """Set a register to the value of an expression."""
+        base, size = self._registers[register.name]
+        index = register.index
+        if isinstance(index, int) and 0 <= index < size:
+            self.lower(value, loop, at, into=base + index)
+            return
+        place = self.lower(index, loop, at)
+        if not is_below(index, size):
+            self.check(place, size, lambda i: no_element(register.name, size, i, at))
+        result = self.lower(value, loop, at)
+        self._code.emit(loop, op.STORE, base, result, place)
 
     def check(self, index: int, size: int, fail: op.Fail) -> None:
         """Emit a test that the value at `index` is a place in a row of `size`."""
