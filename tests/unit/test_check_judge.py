@@ -412,6 +412,18 @@ def test_tokens_tell_what_their_engine_knew():
     assert judged(program, engines).verdict == "exact"
 
 
+def test_engine_that_ends_early_waits_for_nobody():
+    engines = """engine A { registers s
+      loop i n { p waits B >= s s := s + 1 }
+      wait B >= s }
+    engine B { registers s loop i n - 1 { s := s + 1 c waits A >= s } }"""
+    assert told(TOKENS, engines, n=3) == (
+        "deadlock: 1 finding\n"
+        "t.hwy:4:12: error: deadlock: A waits for B >= 3 before its end and only 2 will ever come\n"
+        "  help: lower the threshold, or add the missing signal"
+    )
+
+
 def test_barrier_leaves_tokens_alone():
     engines = """flag f from A to B engine A { p set f barrier set f }
     engine B { barrier take f c take f }"""

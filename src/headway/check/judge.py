@@ -381,10 +381,13 @@ class Replay:
 
     def _total(self, counter: str) -> int:
         """Return how many signals of a counter come in all, if nobody is stuck."""
-        if counter not in self._flags:
-            return len(self._needs[counter])
-        events = (event for events in self._events.values() for event in events)
-        return sum(event.kind == "set" and event.name == counter for event in events)
+        return sum(
+            event.name == counter
+            if event.kind == "set"
+            else event.kind in ("exec", "load") and self._counter_of(engine, event) == counter
+            for engine, events in self._events.items()
+            for event in events
+        )
 
     def _report_leftover(self) -> None:
         events = (event for events in self._events.values() for event in events)
