@@ -1,7 +1,7 @@
 """Programs of one shape each, to be made as large as one likes.
 
-They show what runs out first: names for dependences (`fan-out`), slots (`rotation`), levels
-(`nest`), and time to synchronize at all (`line`). All use the engines `scalar` and `vector`.
+They show what runs out first: names for dependences (`fan-out`), slots (`rotation`, `bursts`),
+levels (`nest`), and time to synchronize at all (`line`). All use the engines `scalar` and `vector`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from headway.ir import parse
 from headway.ir.program import Program
 from headway.registry import unknown
 
-DURATION = 128
-"""ns that every instruction takes, as in `sync-chain`."""
+DURATION = 512
+"""ns that an instruction takes, unless said otherwise: about as long as one on a small tile."""
 
 
 def shape(name: str, **params: int) -> Program:
@@ -34,6 +34,16 @@ def _rotation(slots: int) -> Iterator[str]:
     yield "loop i n {"
     yield f"  scalar fill writes(x[i % {slots}]) takes({DURATION})"
     yield f"  vector use reads(x[i % {slots}]) takes({DURATION})"
+    yield "}"
+
+
+def _bursts(slots: int) -> Iterator[str]:
+    """A rotation whose reader stops for a while in every 64th iteration, and catches up then."""
+    yield f"buffer x slots {slots}"
+    yield "loop i n {"
+    yield f"  scalar fill writes(x[i % {slots}]) takes({DURATION})"
+    yield f"  if i % 64 == 0 {{ vector pause takes({32 * DURATION}) }}"
+    yield f"  vector use reads(x[i % {slots}]) takes({DURATION // 4})"
     yield "}"
 
 
@@ -74,6 +84,7 @@ def _line(size: int) -> Iterator[str]:
 
 SHAPES: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "rotation": ("slots", _rotation),
+    "bursts": ("slots", _bursts),
     "fan-out": ("width", _fan_out),
     "nest": ("depth", _nest),
     "line": ("size", _line),
