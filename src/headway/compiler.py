@@ -23,6 +23,7 @@ from headway.strategies import Strategy
 from headway.sync import verify_sync
 from headway.sync.program import SyncProgram
 from headway.targets import Target
+from headway.targets.limits import unlimited
 
 IDEAL = "ideal"
 BASELINE = "barrier"
@@ -53,7 +54,7 @@ def fit(
     """Do what `synchronize` does, and report what the program needs and what was given up."""
     chosen = known_strategies.load(strategy) if isinstance(strategy, str) else strategy
     on = targets.load(target) if isinstance(target, str) else target
-    steps = known_passes.chosen(passes, known_passes.REGISTRY)
+    steps = known_passes.chosen(passes, known_passes.REGISTRY, chosen.synchronize)
     verify(program)
     synced = chosen.synchronize(targets.bind(program, on), on)
     synced, concessions = known_passes.run(synced, on, steps)
@@ -68,10 +69,12 @@ def compare(
     strategies: Iterable[str] | None = None,
     progress: Callable[[str], None] = lambda strategy: None,
     passes: Iterable[str] | None = None,
+    cost: bool = False,
 ) -> Comparison:
     """Synchronize with every strategy, or those named, simulate, and put them side by side.
 
     `progress` is told the name of each strategy before its turn; `passes` are as in `synchronize`.
+    `cost` asks what the limits of the target cost, where something was given up for them.
     Raise InvalidProgram, and InvalidInput if the inputs do not fit the program. A strategy that
     cannot carry the program is listed with its reason.
     """
@@ -88,7 +91,11 @@ def compare(
         progress(name)
         try:
             synced, found = fit(program, on, name, steps)
-            results[name] = Measured.of(simulate(synced, inputs, on), found)
+            timeline = simulate(synced, inputs, on)
+            if cost and found.concessions:
+                free = fit(program, unlimited(on), name, steps)[0]
+                found = found.with_cost(timeline.latency - simulate(free, inputs, on).latency)
+            results[name] = Measured.of(timeline, found)
         except UnsupportedByTarget as error:
             unsupported[name] = error.diagnostics[0].message
     return Comparison(program.name, on.name, inputs, results, unsupported)
@@ -100,7 +107,8 @@ class Measured:
 
     `waits` and `barriers` are those executed, summed over the engines; `registers` are those of
     each engine; `semaphores` counts the counters that some wait names, and the flags;
-    `concessions` say what was given up because the target has too little.
+    `concessions` say what was given up because the target has too little, and `cost_ns` what that
+    costs, if it was asked for.
     """
 
     latency_ns: float
@@ -109,6 +117,7 @@ class Measured:
     registers: Mapping[str, int] = field(default_factory=dict[str, int])
     semaphores: int = 0
     concessions: tuple[Concession, ...] = ()
+    cost_ns: float | None = None
 
     @classmethod
     def of(cls, timeline: Timeline, needs: Report | None = None) -> Measured:
@@ -122,6 +131,7 @@ class Measured:
             needs.registers,
             needs.semaphores,
             needs.concessions,
+            needs.cost_ns,
         )
 
     def to_json(self) -> dict[str, object]:
@@ -133,6 +143,7 @@ class Measured:
             "registers": dict(self.registers),
             "semaphores": self.semaphores,
             "concessions": [concession.to_json() for concession in self.concessions],
+            **({} if self.cost_ns is None else {"cost_ns": self.cost_ns}),
         }
 
 
@@ -178,6 +189,11 @@ class Comparison:
             f"given up by {name}: {concession}"
             for name, measured in self.strategies.items()
             for concession in measured.concessions
+        ]
+        given_up += [
+            f"the limits of {self.target} cost {name} {measured.cost_ns:,.0f} ns"
+            for name, measured in self.strategies.items()
+            if measured.cost_ns is not None
         ]
         reasons = [f"not measured: {name}: {why}" for name, why in self.unsupported.items()]
         return "\n".join([title, *table, *given_up, *reasons])

@@ -369,6 +369,34 @@ def test_passes_can_be_chosen(cli: Cli, pair: str) -> None:
     assert "threshold.1" not in cli("sync", pair, "--passes", "split-waits").out
     assert cli("compare", pair, "--input", "n=3", "--passes", "split").err == (
         "error: unknown pass 'split'\n"
-        "  help: did you mean 'split-waits'? known: assign-registers, drop-dead-registers,"
-        " settle-thresholds, split-waits\n"
+        "  help: did you mean 'split-waits'? known: assign-registers, assign-semaphores,"
+        " drop-dead-registers, insert-epochs, settle-thresholds, split-waits\n"
     )
+
+
+def test_limits_of_a_target_can_be_changed(cli: Cli, pair: str) -> None:
+    result = cli("sync", pair, "--limit", "width=4", "--limit", "signed=0")
+    assert "semaphore 0 counts vector width 4\n" in result.out
+    assert result.err == (
+        "given up: barriers before vector, q could be full: semaphores of 4 bits\n"
+    )
+    form = json.loads(cli("sync", pair, "--limit", "width=4", "--json").out)
+    assert form["concessions"] == [
+        {
+            "kind": "epochs",
+            "engine": "",
+            "message": "barriers before vector, q could be full: semaphores of 4 bits",
+        }
+    ]
+    assert cli("sync", pair, "--limit", "width=x").err == (
+        "error: limit 'width' is 'x'\n  rule: a limit is a whole number\n"
+    )
+
+
+def test_what_limits_cost_is_said_on_request(cli: Cli, pair: str) -> None:
+    command = ("compare", pair, "--input", "n=40", "--limit", "width=4", "--strategies", "counted")
+    measured = json.loads(cli(*command, "--json", "--cost").out)["strategies"]["counted"]
+    assert measured["cost_ns"] > 0
+    assert measured["barriers"] == 6
+    assert "the limits of trn2 cost counted" in cli(*command, "--cost").out
+    assert "cost_ns" not in json.loads(cli(*command, "--json").out)["strategies"]["counted"]

@@ -21,6 +21,7 @@ from headway.sync.program import (
     Load,
     Register,
     RegisterRef,
+    Semaphore,
     SetFlag,
     SyncIf,
     SyncLoop,
@@ -172,7 +173,9 @@ class RandomSync:
     def sync(self) -> SyncProgram:
         engines = tuple(self._engine(name) for name in ("A", "B.0"))
         flags = (Flag("A.1", "Q", "B.0"), Flag("B.1", "B.0.control", "A", 3))
-        return SyncProgram(self._program, engines, "barrier-always", "trn2", flags)
+        counters = ("Q", "loop", "A", "B.0", "unused", "A.control", "B.0.control", "unused.control")
+        cells = tuple(Semaphore(3 * n, q, 9 + n, n % 2 == 0) for n, q in enumerate(counters))
+        return SyncProgram(self._program, engines, "barrier-always", "trn2", flags, cells)
 
     def _engine(self, name: str) -> EngineProgram:
         own = [i.name for i in instructions(self._program.body) if i.engine == name]

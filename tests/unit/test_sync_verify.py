@@ -16,6 +16,7 @@ from headway.sync.program import (
     Load,
     Register,
     RegisterRef,
+    Semaphore,
     SetFlag,
     SyncIf,
     SyncLoop,
@@ -173,6 +174,32 @@ def test_only_the_host_sets_and_only_the_receiver_takes(node: SyncNode, problem:
     flags = (Flag("to.B", "Q", "B"), Flag("to.A", "B.control", "A"))
     verify_sync(replace(sync(TakeFlag("to.B"), SetFlag("to.A")), flags=flags))
     assert problems(replace(sync(node), flags=flags)) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("semaphore", "problem"),
+    [
+        (Semaphore(0, "B", 8), "semaphore 0 is there twice"),
+        (Semaphore(1, "A", 8), "counter 'A' has two semaphores"),
+        (Semaphore(1, "R", 8), "there is no counter 'R'"),
+        (Semaphore(1, "B", 0), "semaphore 1 has 0 bits"),
+        (Semaphore(1, "B", 1, True), "semaphore 1 has 1 bits"),
+        (Semaphore(1, "B", 65), "semaphore 1 has 65 bits"),
+    ],
+)
+def test_semaphore_has_a_number_of_its_own_a_counter_and_some_bits(
+    semaphore: Semaphore, problem: str
+) -> None:
+    assert problems(replace(sync(), semaphores=(Semaphore(0, "A", 8), semaphore))) == [problem]
+
+
+def test_where_semaphores_are_named_no_counter_that_is_waited_for_is_left_out() -> None:
+    waiting = sync(Waits((Wait("Q", Threshold(None, 1)),)))
+    verify_sync(waiting)
+    verify_sync(replace(waiting, semaphores=(Semaphore(0, "Q", 64), Semaphore(1, "B", 2, True))))
+    assert problems(replace(waiting, semaphores=(Semaphore(0, "B", 8),))) == [
+        "counter 'Q' is waited for and has no semaphore"
+    ]
 
 
 def test_message_points_at_the_wait_and_names_what_is_close() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from headway.check.verdict import Finding
 from headway.spec import Instance
 from headway.sync.expand import ConcreteWait, Event
-from headway.sync.program import Flag
+from headway.sync.program import Flag, Semaphore
 
 
 def early(event: Event, instance: Instance, before: Instance, waited: int, wait: str) -> Finding:
@@ -146,6 +146,24 @@ def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total:
         f"{engine} waits for {wait} before {event.name or 'its ' + event.kind} and {why}",
         wait.wait.at or event.at,
         way_out,
+    )
+
+
+def overtaken(engine: str, event: Event, wait: ConcreteWait, cell: Semaphore) -> Finding:
+    """A semaphore may have wrapped before an engine looks at it."""
+    return Finding(
+        "deadlock",
+        f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
+        str(wait.wait),
+        wait.counter,
+        wait.threshold,
+        0,
+        f"{engine} waits for {wait} before {event.name or 'its ' + event.kind} and may look too"
+        f" late: the semaphore of {wait.counter} has {cell.width} bits, and reads"
+        f" {cell.value(cell.most + 1)} after signal {cell.most + 1}",
+        wait.wait.at or event.at,
+        f"set the counters to 0 by a barrier before {wait.counter} has given more than"
+        f" {cell.most} signals",
     )
 
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from headway.check import findings
 from headway.check.knowledge import Knowledge, Vector
+from headway.check.narrow import Looked, Watch, seen_by_comparisons
 from headway.check.verdict import Finding, Verdict, verdict
 from headway.ir.expr import Inputs
 from headway.ir.program import If, Instr, Loop, While, control_counter
@@ -47,7 +48,8 @@ def check(sync: SyncProgram, inputs: Inputs) -> Verdict:
     Raise InvalidInput if the inputs do not fit, or if the program does not end.
     """
     needs = list(reference(sync, inputs))
-    replay = Replay(sync, needs, expand(sync, inputs))
+    events = seen_by_comparisons(expand(sync, inputs), sync.semaphores)
+    replay = Replay(sync, needs, events)
     replay.run()
     return verdict(replay.findings, len(needs), replay.waits)
 
@@ -126,6 +128,9 @@ class Replay:
         self._passed: dict[str, tuple[ConcreteWait, ...]] = dict.fromkeys(hosts, ())
         self._before: dict[str, Vector] = {}  # what was known before a row of barriers
         self._followers = followers(sync)
+        hosted = ((q, engine) for engine, own in self._hosted.items() for q in own)
+        control = ((control_counter(engine), engine) for engine in engines)
+        self._watch = Watch(sync.semaphores, dict((*hosted, *control)))
 
     def run(self) -> None:
         """Run until all engines have ended or none can go on."""
@@ -179,6 +184,7 @@ class Replay:
             self._set(engine, event)
             return event.name
         self._passed[engine] = ()
+        self._look(engine, event)
         counter = self._counter_of(engine, event)
         needs = self._needs[counter]
         position = self._reached(counter)
@@ -191,6 +197,18 @@ class Replay:
         # A load holds the sequencer until it is done; an instruction goes on without it.
         self._known[engine] = told if event.kind == "load" else known
         return counter
+
+    def _look(self, engine: str, event: Event) -> None:
+        """Note the waits passed in front of an instance, a barrier or the end."""
+        counter = "" if event.kind in ("barrier", "end") else self._counter_of(engine, event)
+        position = self._reached(counter) + 1 if counter else 0
+        for wait in event.waits:
+            count = self._reached(wait.counter) - self._base[wait.counter]
+            self._watch.note(Looked(engine, event, wait, counter, position), count)
+
+    def _find_overtaken(self) -> None:
+        for looked, cell in self._watch.overtaken(self._knowledge, self._base):
+            self.findings.append(findings.overtaken(looked.engine, looked.event, looked.wait, cell))
 
     def _count_takes(self, engine: str, event: Event) -> None:
         """Let an engine know the takes that it has just passed, where they are counted."""
@@ -318,6 +336,9 @@ class Replay:
             self._count_takes(engine, self._event(engine))
         everything = self._knowledge.everything()
         for engine in self._events:
+            self._look(engine, self._event(engine))
+        self._find_overtaken()
+        for engine in self._events:
             self._judge_barrier(engine, everything)
             self._next[engine] += 1
             self._known[engine] = everything
@@ -364,6 +385,7 @@ class Replay:
 
     def _report_stuck(self, at_barrier: list[str]) -> None:
         """Report engines that cannot go on; if there are none, what was never issued."""
+        self._find_overtaken()
         before = len(self.findings)
         for engine in self._events:
             event = self._event(engine)

@@ -60,9 +60,16 @@ def add_inputs(parser: ArgumentParser) -> None:
 
 
 def add_target(parser: ArgumentParser) -> None:
-    """Add the target."""
+    """Add the target, and what to change of its limits."""
     parser.add_argument(
         "--target", default="trn2", metavar="NAME", help="see: headway list targets (trn2)"
+    )
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another limit of the target: registers=4, semaphores=8, width=6, signed=0, waits=1",
     )
 
 

@@ -25,6 +25,7 @@ def add_parser(subparsers: Any) -> None:
         "synchronize with every strategy, simulate, print latencies side by side",
         "headway compare calibration-loop --target trn1 --param tiles=4 --input n=64",
         "headway compare program.hwy --strategies barrier,scoreboard --json",
+        "headway compare matmul --limit registers=6 --limit width=8 --cost",
     )
     add_program(parser)
     add_target(parser)
@@ -33,6 +34,9 @@ def add_parser(subparsers: Any) -> None:
         "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
     )
     add_passes(parser)
+    parser.add_argument(
+        "--cost", action="store_true", help="say what the limits of the target cost, where they do"
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -40,6 +44,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import print_json
+    from headway.cli.inputs import chosen_target
     from headway.cli.programs import all_inputs, load_program
     from headway.cli.progress import Progress
     from headway.compiler import compare
@@ -47,7 +52,8 @@ def run(args: Namespace) -> int:
     source = load_program(args)
     names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
     inputs = all_inputs(source, args)
-    comparison = compare(source.program, inputs, args.target, names, Progress(), passes)
+    target = chosen_target(args.target, args.limit)
+    comparison = compare(source.program, inputs, target, names, Progress(), passes, args.cost)
     if args.json:
         print_json(comparison.to_json())
     else:

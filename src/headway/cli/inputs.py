@@ -7,10 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from headway import targets
 from headway.cli.files import read_text
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.program import InputDecl, Program
 from headway.registry import unknown
+from headway.targets import Target
+from headway.targets.limits import limited
 
 Value = int | list[int]
 
@@ -107,14 +110,20 @@ def _unfit(decl: InputDecl, value: Value | None) -> Diagnostic:
 
 def parse_params(arguments: Iterable[str]) -> dict[str, Any]:
     """Return the kernel parameters of `--param` arguments: whole numbers. Raise InvalidInput."""
-    params: dict[str, Any] = {}
+    return _whole_numbers("--param", "kernel parameter", "a parameter", arguments)
+
+
+def chosen_target(name: str, limits: Iterable[str]) -> Target:
+    """Return the target of that name with the limits of `--limit` arguments. Raise InvalidInput."""
+    return limited(targets.load(name), _whole_numbers("--limit", "limit", "a limit", limits))
+
+
+def _whole_numbers(option: str, kind: str, rule: str, arguments: Iterable[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for argument in arguments:
-        name, text = split_pair("--param", argument)
+        name, text = split_pair(option, argument)
         if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-            raise InvalidInput(
-                Diagnostic(
-                    f"kernel parameter {name!r} is {text!r}", rule="a parameter is a whole number"
-                )
-            )
-        params[name] = int(text)
-    return params
+            message = f"{kind} {name!r} is {text!r}"
+            raise InvalidInput(Diagnostic(message, rule=f"{rule} is a whole number"))
+        found[name] = int(text)
+    return found

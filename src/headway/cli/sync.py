@@ -43,12 +43,14 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command. What was given up is said on standard error, or in the JSON object."""
     from headway.cli.files import print_json, write_text
+    from headway.cli.inputs import chosen_target
     from headway.cli.programs import load_program
     from headway.compiler import fit
     from headway.sync import to_text
 
     passes = chosen_passes(args.passes)
-    synced, report = fit(load_program(args).program, args.target, args.strategy, passes)
+    target = chosen_target(args.target, args.limit)
+    synced, report = fit(load_program(args).program, target, args.strategy, passes)
     if args.output or not args.json:
         write_text(args.output, to_text(synced))
     if args.json:

@@ -1,6 +1,7 @@
 """The passes in the order in which they fit engine programs to a target.
 
-Dead register operations go first, so that nobody keeps registers or waits for them. Thresholds are
+Epochs come first, because they ask the strategy again. Dead register operations go next, so that
+nobody keeps registers or waits for them. Thresholds are
 settled before waits are split, so that they are computed before the engine stands still. Registers
 are fitted when all that need one are there.
 """
@@ -8,25 +9,32 @@ are fitted when all that need one are there.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from headway.errors import InvalidInput
+from headway.passes.insert_epochs import InsertEpochs, Strategy
 from headway.passes.sync_pass import ConcedingPass, Concession, SyncPass
 from headway.registry import Registry, unknown
 from headway.sync.program import SyncProgram
 from headway.targets.target import Target
 
 ORDER = (
+    "insert-epochs",
     "drop-dead-registers",
     "settle-thresholds",
     "split-waits",
     "assign-registers",
+    "assign-semaphores",
 )
 """What a target needs, and nothing else: passes of other distributions are run if named."""
 
 
-def chosen(names: Iterable[str] | None, registry: Registry[SyncPass]) -> tuple[SyncPass, ...]:
+def chosen(
+    names: Iterable[str] | None, registry: Registry[SyncPass], strategy: Strategy | None = None
+) -> tuple[SyncPass, ...]:
     """Return the passes of that name in their order; others after them. None = all of `ORDER`.
 
+    `strategy` is the one that makes the engine programs, for passes that ask it again.
     Raise InvalidInput on a name that nobody knows.
     """
     wanted = ORDER if names is None else tuple(dict.fromkeys(names))
@@ -34,7 +42,12 @@ def chosen(names: Iterable[str] | None, registry: Registry[SyncPass]) -> tuple[S
         if name not in registry.names():
             raise InvalidInput(unknown("pass", name, registry.names()))
     ordered = [name for name in ORDER if name in wanted]
-    return tuple(map(registry.load, (*ordered, *(name for name in wanted if name not in ORDER))))
+    ordered += [name for name in wanted if name not in ORDER]
+    return tuple(_with_strategy(registry.load(name), strategy) for name in ordered)
+
+
+def _with_strategy(step: SyncPass, strategy: Strategy | None) -> SyncPass:
+    return replace(step, strategy=strategy) if isinstance(step, InsertEpochs) else step
 
 
 def run(

@@ -57,6 +57,12 @@ def semaphores(sync: SyncProgram) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def waited_for(sync: SyncProgram) -> tuple[str, ...]:
+    """Return the counters that some wait names."""
+    flags = {flag.name for flag in sync.flags}
+    return tuple(q for q in semaphores(sync) if q not in flags)
+
+
 def _waited_for(body: tuple[SyncNode, ...]) -> Iterator[str]:
     for node in walk_sync(body):
         if isinstance(node, Exec | Load | Waits):

@@ -2,13 +2,14 @@
 
 A sequencer runs until it has to wait for a signal that nobody has given yet. That is right in any
 order, because a signal's time does not depend on who looks at it. Only the shared DMA bandwidth
-depends on who comes first: a sequencer stops in front of a trigger, and the earliest trigger goes
-on when nobody else can.
+depends on who comes first, and what a semaphore reads that may have wrapped: a sequencer stops in
+front of a trigger or of such a wait, and the earliest one goes on when nobody else can.
 """
 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -63,6 +64,7 @@ class Machine:
         self.meetings: list[Meeting] = []
         self._model = model
         self._costs = model.costs
+        self._narrow = model.narrow
         self._detail = detail
         self._counters = [_Counter() for _ in (*model.counters, *model.flags)]
         self._sequencers = [
@@ -76,7 +78,7 @@ class Machine:
         """Run until all engines have ended. Raise InvalidProgram on a deadlock."""
         for sequencer in self._sequencers:
             sequencer.pending = next(sequencer.actions, None)
-        while self._advance_all() or self._trigger_first() or self._meet():
+        while self._advance_all() or self._earliest() or self._meet():
             pass
         if any(sequencer.pending for sequencer in self._sequencers):
             raise problems.deadlock(
@@ -103,7 +105,7 @@ class Machine:
                 sequencer.time += action.time
                 sequencer.synchronization += action.time
             case Await():
-                return self._await(sequencer, action)
+                return action.counter not in self._narrow and self._await(sequencer, action)
             case Give():
                 self._give(sequencer, action)
             case Read():
@@ -132,10 +134,13 @@ class Machine:
             if position > len(counter.done):
                 return False
             self._stand(sequencer, counter.done[position - 1] + self._costs.hop, wait, position)
+        self._pass(sequencer, wait)
+        return True
+
+    def _pass(self, sequencer: _Sequencer, wait: Await) -> None:
         sequencer.time += wait.cost
         sequencer.synchronization += wait.cost
         sequencer.waits += 1
-        return True
 
     def _stand(self, sequencer: _Sequencer, until: int, wait: Await, position: int) -> None:
         if until <= sequencer.time:
@@ -189,16 +194,47 @@ class Machine:
         counter.sites.append(self._places.setdefault(site, len(self._places)))
         counter.iterations.extend(iteration)
 
-    def _trigger_first(self) -> bool:
-        """Let the earliest trigger go on; of two at the same time, that of the first engine."""
-        parked = [s for s in self._sequencers if isinstance(s.pending, Issue)]
+    def _earliest(self) -> bool:
+        """Let the earliest trigger or narrow wait go on; of equals, triggers first, then by engine.
+
+        Whoever else stands can give no signal before that time.
+        """
+        parked = [(*when, s) for s in self._sequencers if (when := self._when(s))]
         if not parked:
             return False
-        sequencer = min(parked, key=lambda s: s.time)
-        if isinstance(sequencer.pending, Issue) and sequencer.pending.timing.trigger is not None:
-            self._transfer(sequencer, sequencer.pending, sequencer.pending.timing.trigger)
+        _, is_wait, position, sequencer = min(parked, key=lambda row: row[:2])
+        action = sequencer.pending
+        if isinstance(action, Await) and is_wait:
+            done = self._counters[action.counter].done
+            if position:
+                self._stand(sequencer, done[position - 1] + self._costs.hop, action, position)
+            self._pass(sequencer, action)
+        elif isinstance(action, Issue) and action.timing.trigger is not None:
+            self._transfer(sequencer, action, action.timing.trigger)
         sequencer.pending = next(sequencer.actions, None)
         return True
+
+    def _when(self, sequencer: _Sequencer) -> tuple[int, bool, int] | None:
+        """Return when a parked sequencer can go on, whether it waits, and for which signal."""
+        match sequencer.pending:
+            case Issue():
+                return sequencer.time, False, 0
+            case Await() as wait if wait.counter in self._narrow:
+                return self._when_it_holds(sequencer, wait)
+            case _:
+                return None
+
+    def _when_it_holds(self, sequencer: _Sequencer, wait: Await) -> tuple[int, bool, int] | None:
+        """Return when a narrow wait holds by the signals there are; None if by none of them."""
+        counter, cell = self._counters[wait.counter], self._narrow[wait.counter]
+        seen = bisect_right(counter.done, sequencer.time - self._costs.hop, lo=counter.base)
+        wanted = cell.value(wait.threshold)
+        if cell.value(seen - counter.base) >= wanted:
+            return sequencer.time, True, 0
+        for position in range(seen + 1, len(counter.done) + 1):
+            if cell.value(position - counter.base) >= wanted:
+                return counter.done[position - 1] + self._costs.hop, True, position
+        return None
 
     def _meet(self) -> bool:
         """Let all engines go through a barrier, if all have come to one."""

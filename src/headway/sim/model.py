@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.program import Instr, Program, Takes, control_counter
 from headway.ir.walk import control_reads, instructions
 from headway.sim import problems
 from headway.sim.timeline import PS
-from headway.sync.program import Flag
+from headway.sync.program import Flag, Semaphore
 from headway.targets.target import Target
+
+WIDE = 32
+"""Bits of a semaphore that no run fills: 2**31 signals are more than any limit of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,8 @@ class Costs:
 class Model:
     """A bound program on a target. Counters are numbered: engines, queues, control counters.
 
-    Flags have the numbers after them; `sources` are the counters that set them.
+    Flags have the numbers after them; `sources` are the counters that set them. `narrow` are the
+    semaphores that a run could fill.
     """
 
     engines: tuple[str, ...]
@@ -68,13 +73,19 @@ class Model:
     costs: Costs
     flags: tuple[str, ...] = ()
     sources: tuple[int, ...] = ()
+    narrow: Mapping[int, Semaphore] = field(default_factory=dict[int, Semaphore])
 
     def name(self, number: int) -> str:
         """Return the counter or the flag that has a number."""
         return (*self.counters, *self.flags)[number]
 
 
-def model(program: Program, target: Target, flags: tuple[Flag, ...] = ()) -> Model:
+def model(
+    program: Program,
+    target: Target,
+    flags: tuple[Flag, ...] = (),
+    semaphores: tuple[Semaphore, ...] = (),
+) -> Model:
     """Return what the simulators need. Raise InvalidProgram if the program is not bound."""
     engines, queues = program.hosts, program.queues
     counters = (*engines, *(q.name for q in queues), *map(control_counter, engines))
@@ -90,6 +101,7 @@ def model(program: Program, target: Target, flags: tuple[Flag, ...] = ()) -> Mod
         _costs(target),
         names,
         tuple(number[flag.counter] for flag in flags),
+        {number[s.counter]: s for s in semaphores if s.width < WIDE},
     )
 
 

@@ -36,8 +36,9 @@ def simulate(
 
     `engine` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`: the
     reference for short runs, for others the compiled one if it is installed. Both find the same
-    times. `detail` records stalls and meetings too; only the reference can. `limit` bounds the
-    instances and iterations of all engines together.
+    times. `detail` records stalls and meetings too; only the reference can, and only it knows
+    semaphores of fewer than 32 bits. `limit` bounds the instances and iterations of all engines
+    together.
 
     Raise InvalidInput on an input that does not fit or a run over the limit, InvalidProgram on a
     deadlock or a program that is not well formed, UnsupportedByTarget on a queue whose engine
@@ -48,7 +49,9 @@ def simulate(
     if target is None or isinstance(target, str):
         target = targets.load(target or sync.target)
     verify_sync(sync)
-    run = _Run(sync, model(sync.program, target, sync.flags), inputs, limit, target.name)
+    run = _Run(
+        sync, model(sync.program, target, sync.flags, sync.semaphores), inputs, limit, target.name
+    )
     if engine == "reference" or detail:
         return run.reference(detail)
     return run.compiled() if engine == "compiled" else run.auto()
@@ -65,7 +68,7 @@ class _Run:
         self._target = target
 
     def auto(self) -> Timeline:
-        if self._limit <= SHORT or not importlib.util.find_spec("numba"):
+        if self._limit <= SHORT or self._model.narrow or not importlib.util.find_spec("numba"):
             return self.reference()
         try:
             return self.reference(limit=SHORT)
@@ -81,6 +84,13 @@ class _Run:
         return reference.run(self._sync, self._model, self._inputs, limit, detail, self._target)
 
     def compiled(self) -> Timeline:
+        if self._model.narrow:
+            raise InvalidInput(
+                Diagnostic(
+                    "the compiled simulator knows no semaphores of fewer than 32 bits",
+                    help="take the reference simulator",
+                )
+            )
         if not importlib.util.find_spec("numba"):
             raise InvalidInput(
                 Diagnostic(

@@ -15,6 +15,7 @@ from headway.sync.program import (
     Exec,
     Load,
     Register,
+    Semaphore,
     SetFlag,
     SyncIf,
     SyncLoop,
@@ -40,9 +41,15 @@ def _lines(sync: SyncProgram) -> Iterator[str]:
     for flag in sync.flags:
         holds = f" holds {flag.holds}" if flag.holds else ""
         yield f"  flag {flag.name} from {flag.counter} to {flag.engine}{holds}"
+    yield from (f"  {_semaphore(semaphore)}" for semaphore in sync.semaphores)
     for engine in sync.engines:
         yield from _engine_lines(engine)
     yield "}"
+
+
+def _semaphore(semaphore: Semaphore) -> str:
+    text = f"semaphore {semaphore.number} counts {semaphore.counter} width {semaphore.width}"
+    return f"{text} signed" if semaphore.is_signed else text
 
 
 def _engine_lines(engine: EngineProgram) -> Iterator[str]:

@@ -197,6 +197,30 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class Semaphore:
+    """The cell that holds a counter: `width` bits, in two's complement if `is_signed`.
+
+    It wraps when it is full. A wait compares as many bits of its threshold as the cell has.
+    """
+
+    number: int
+    counter: str
+    width: int
+    is_signed: bool = False
+    at: Location | None = _place()
+
+    @property
+    def most(self) -> int:
+        """The largest count that it can hold."""
+        return 2 ** (self.width - self.is_signed) - 1
+
+    def value(self, count: int) -> int:
+        """Return what is read after `count` signals, and what a threshold of `count` looks like."""
+        value = count % 2**self.width
+        return value - 2**self.width if value > self.most else value
+
+
+@dataclass(frozen=True, slots=True)
 class EngineProgram:
     """What one engine runs, with the registers it uses."""
 
@@ -211,6 +235,7 @@ class SyncProgram:
     """The programs of all engines, and the sequential program that they implement.
 
     `program` is bound to the target: every instruction has a duration, every engine is declared.
+    Without `semaphores` every counter counts as far as it has to.
     """
 
     program: Program
@@ -218,6 +243,7 @@ class SyncProgram:
     strategy: str = "manual"
     target: str = "generic"
     flags: tuple[Flag, ...] = ()
+    semaphores: tuple[Semaphore, ...] = ()
 
     def engine(self, name: str) -> EngineProgram:
         """Return the program of one engine; KeyError if it has none."""

@@ -22,6 +22,7 @@ from headway.sync.program import (
     Load,
     Register,
     RegisterRef,
+    Semaphore,
     SetFlag,
     SyncIf,
     SyncLoop,
@@ -193,12 +194,13 @@ class _SyncReader(Reader):
         if program.name != name:
             self.fail(f"this program is called @{name}, and the one inside @{program.name}", title)
         flags = tuple(self._flags())
+        semaphores = tuple(self._semaphores())
         inputs: dict[str, Leaf] = {decl.name: Input(decl.name) for decl in program.inputs}
         engines = tuple(self._engines(inputs))
         if self.words[self.index] == END:
             self.never_closed(brace)
         self.expect("}")
-        return SyncProgram(program, engines, strategy, target, flags)
+        return SyncProgram(program, engines, strategy, target, flags, semaphores)
 
     def _program(self) -> Program:
         reader = ProgramReader(self.text, self.index)
@@ -217,6 +219,17 @@ class _SyncReader(Reader):
             engine = self.name("the name of an engine")
             holds = self.integer("how many tokens a flag holds") if self.accept("holds") else 0
             yield Flag(name, counter, engine, holds, at)
+
+    def _semaphores(self) -> Iterator[Semaphore]:
+        while self.words[self.index] == "semaphore":
+            at = self.here()
+            self.index += 1
+            number = self.integer("the number of a semaphore")
+            self.expect("counts")
+            counter = self.name("the name of a counter")
+            self.expect("width")
+            width = self.integer("the width of a semaphore in bits")
+            yield Semaphore(number, counter, width, self.accept("signed"), at)
 
     def _engines(self, inputs: dict[str, Leaf]) -> Iterator[EngineProgram]:
         while self.words[self.index] not in ("}", END):

@@ -32,6 +32,9 @@ from headway.sync.program import (
     Waits,
 )
 
+WIDEST = 64
+"""Bits of a semaphore, without the sign."""
+
 
 def verify_sync(sync: SyncProgram, quote: Quote = no_quote) -> None:
     """Raise InvalidProgram with all problems of `sync`; `quote` finds the lines to quote."""
@@ -43,6 +46,7 @@ def verify_sync(sync: SyncProgram, quote: Quote = no_quote) -> None:
     _engines(sync, problems)
     facts = _Facts(sync)
     _flags(sync, facts, problems)
+    _semaphores(sync, facts, problems)
     issued: set[str] = set()
     with deep_nests():
         for engine in sync.engines:
@@ -91,6 +95,28 @@ def _flags(sync: SyncProgram, facts: _Facts, problems: Problems) -> None:
             problems.add(f"flag {shown(flag.name)} holds {flag.holds} tokens", flag.at)
 
 
+def _semaphores(sync: SyncProgram, facts: _Facts, problems: Problems) -> None:
+    """Check the cells of counters: each has one of its own, if there are any."""
+    numbers: set[int] = set()
+    counters: set[str] = set()
+    for semaphore in sync.semaphores:
+        if semaphore.number in numbers:
+            problems.add(f"semaphore {semaphore.number} is there twice", semaphore.at)
+        if semaphore.counter in counters:
+            problems.add(f"counter {shown(semaphore.counter)} has two semaphores", semaphore.at)
+        numbers.add(semaphore.number)
+        counters.add(semaphore.counter)
+        if semaphore.counter not in facts.hosts:
+            help = suggestion(semaphore.counter, facts.hosts)
+            message = f"there is no counter {shown(semaphore.counter)}"
+            problems.add(message, semaphore.at, help=help)
+        if not 1 <= semaphore.width - semaphore.is_signed <= WIDEST:
+            message = f"semaphore {semaphore.number} has {semaphore.width} bits"
+            problems.add(message, semaphore.at, rule=f"1 to {WIDEST}, and one for the sign")
+    if sync.semaphores:
+        facts.counted = frozenset(counters)
+
+
 class _Facts:
     """What the programs of all engines may name."""
 
@@ -102,6 +128,7 @@ class _Facts:
         self.hosts = {queue.name: queue.host for queue in program.queues}
         for engine in program.hosts:
             self.hosts |= {engine: engine, control_counter(engine): engine}
+        self.counted = frozenset(self.hosts)
         self.flags = {flag.name: flag for flag in sync.flags}
 
 
@@ -237,6 +264,9 @@ class _EngineRules:
             if wait.counter not in self._facts.hosts:
                 help = suggestion(wait.counter, self._facts.hosts)
                 self._problems.add(f"there is no counter {shown(wait.counter)}", place, help=help)
+            elif wait.counter not in self._facts.counted:
+                message = f"counter {shown(wait.counter)} is waited for and has no semaphore"
+                self._problems.add(message, place, rule="where there are semaphores, each has one")
             register = wait.threshold.register
             if register:
                 self._rules.leaf(register, place)

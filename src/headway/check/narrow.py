@@ -1,0 +1,79 @@
+"""Semaphores that wrap: what a wait compares, and whether it can look too late.
+
+A cell of `width` bits holds the count of its counter since the last barrier modulo 2**width. A wait
+compares that many bits of its threshold: a threshold that does not fit asks for less, or for a
+number below 0. And once the counter has gone past the largest number that fits, a wait that has
+not looked yet may find a small one. That cannot happen if the signal that wraps is given after the
+instance that waits has completed, for sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from headway.check.knowledge import Knowledge
+from headway.sync.expand import MAX_EVENTS, ConcreteWait, Event
+from headway.sync.program import Semaphore
+
+Events = dict[str, list[Event]]
+
+
+def seen_by_comparisons(events: Events, semaphores: Iterable[Semaphore]) -> Events:
+    """Return the events with thresholds cut to the bits of their semaphores."""
+    cells = {semaphore.counter: semaphore for semaphore in semaphores}
+    if not cells:
+        return events
+
+    def cut(wait: ConcreteWait) -> ConcreteWait:
+        cell = cells.get(wait.counter)
+        return wait._replace(threshold=cell.value(wait.threshold)) if cell else wait
+
+    return {
+        engine: [event._replace(waits=tuple(map(cut, event.waits))) for event in run]
+        for engine, run in events.items()
+    }
+
+
+class Looked(NamedTuple):
+    """A wait that has held, in front of the instance `position` of `counter` (0 = of none)."""
+
+    engine: str
+    event: Event
+    wait: ConcreteWait
+    counter: str
+    position: int
+
+
+class Watch:
+    """Notes the waits since the last barrier, and finds those that a wrap may have overtaken."""
+
+    def __init__(self, semaphores: Iterable[Semaphore], hosts: Mapping[str, str]) -> None:
+        self._cells = {s.counter: s for s in semaphores if s.most < MAX_EVENTS}
+        self._hosts = hosts
+        self._looked: dict[str, list[Looked]] = {counter: [] for counter in self._cells}
+
+    def note(self, looked: Looked, count: int) -> None:
+        """Note a wait that held when its counter had given `count` signals since the barrier."""
+        cell = self._cells.get(looked.wait.counter)
+        if cell is None or looked.wait.threshold <= 0:
+            return
+        if self._hosts[cell.counter] == looked.engine and count <= cell.most:
+            return  # the engine itself issues what wraps, later
+        self._looked[cell.counter].append(looked)
+
+    def overtaken(
+        self, knowledge: Knowledge, base: Mapping[str, int]
+    ) -> Iterator[tuple[Looked, Semaphore]]:
+        """Yield the waits that may look too late, one for each counter, and forget all."""
+        for counter, cell in self._cells.items():
+            wraps = base[counter] + cell.most
+            signals, looked = knowledge.signals[counter], self._looked[counter]
+            if wraps < len(signals):
+                told = signals[wraps]
+                late = (x for x in looked if not self._is_before(x, told, knowledge))
+                yield from ((x, cell) for x in [next(late, None)] if x)
+            looked.clear()
+
+    def _is_before(self, looked: Looked, told: tuple[int, ...], knowledge: Knowledge) -> bool:
+        return bool(looked.position) and told[knowledge.index[looked.counter]] >= looked.position

@@ -1,0 +1,170 @@
+"""Other values in the expressions of a sequential program and of engine programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import lcm
+
+from headway.ir.expr import Binary, Expr, Input, Iteration
+from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, While
+from headway.passes._rewrite import Body, rewritten
+from headway.sync.program import (
+    Assign,
+    Exec,
+    Load,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncWhile,
+    Wait,
+    Waits,
+)
+
+Rule = Callable[[Expr], Expr | None]
+"""What an expression becomes; None = the same, with the rule applied to its parts."""
+
+
+def mapped(expr: Expr, rule: Rule) -> Expr:
+    """Return an expression with other parts."""
+    new = rule(expr)
+    if new is not None:
+        return new
+    if isinstance(expr, Binary):
+        return Binary(expr.operator, mapped(expr.left, rule), mapped(expr.right, rule))
+    if isinstance(expr, Input) and expr.index is not None:
+        return Input(expr.name, mapped(expr.index, rule))
+    if isinstance(expr, RegisterRef):
+        return RegisterRef(expr.name, mapped(expr.index, rule))
+    return expr
+
+
+def with_values(node: Node, rule: Rule) -> Node:
+    """Return a node of a sequential program with other values in all its expressions."""
+    match node:
+        case Instr():
+            reads, writes = _accesses(node.reads, rule), _accesses(node.writes, rule)
+            return replace(node, reads=reads, writes=writes)
+        case Loop():
+            body, trip = tuple(with_values(x, rule) for x in node.body), mapped(node.trip, rule)
+            return replace(node, trip=trip, body=body, control=_control(node.control, rule))
+        case While():
+            body = tuple(with_values(x, rule) for x in node.body)
+            condition, control = mapped(node.condition, rule), _control(node.control, rule)
+            return replace(node, condition=condition, body=body, control=control)
+        case If():
+            then = tuple(with_values(x, rule) for x in node.then)
+            orelse = tuple(with_values(x, rule) for x in node.orelse)
+            condition, control = mapped(node.condition, rule), _control(node.control, rule)
+            return If(condition, then, orelse, control, node.at)
+
+
+def _control(control: ControlRead | None, rule: Rule) -> ControlRead | None:
+    return replace(control, reads=_accesses(control.reads, rule)) if control else None
+
+
+def _accesses(accesses: tuple[Access, ...], rule: Rule) -> tuple[Access, ...]:
+    return tuple(_access(access, rule) for access in accesses)
+
+
+def _access(access: Access, rule: Rule) -> Access:
+    region = access.region
+    if region is not None:
+        region = tuple((mapped(low, rule), mapped(high, rule)) for low, high in region)
+    return Access(access.buffer, mapped(access.slot, rule), region)
+
+
+def with_values_in_engine(body: Body, rule: Rule) -> Body:
+    """Return the body of an engine program with other values in all its expressions."""
+    return rewritten(body, lambda node: (_sync_node(node, rule),))
+
+
+def _sync_node(node: SyncNode, rule: Rule) -> SyncNode:
+    match node:
+        case Exec() | Waits() | Load():
+            return replace(node, waits=_waits(node.waits, rule))
+        case Assign():
+            return Assign(_register(node.register, rule), mapped(node.value, rule), node.at)
+        case SyncLoop():
+            return replace(node, trip=mapped(node.trip, rule), load=_sync_load(node.load, rule))
+        case SyncWhile() | SyncIf():
+            load = _sync_load(node.load, rule)
+            return replace(node, condition=mapped(node.condition, rule), load=load)
+        case _:
+            return node
+
+
+def _sync_load(load: Load | None, rule: Rule) -> Load | None:
+    return replace(load, waits=_waits(load.waits, rule)) if load else None
+
+
+def _waits(waits: tuple[Wait, ...], rule: Rule) -> tuple[Wait, ...]:
+    return tuple(_wait(wait, rule) for wait in waits)
+
+
+def _wait(wait: Wait, rule: Rule) -> Wait:
+    register = wait.threshold.register
+    if register is None:
+        return wait
+    return replace(wait, threshold=replace(wait.threshold, register=_register(register, rule)))
+
+
+def _register(register: RegisterRef, rule: Rule) -> RegisterRef:
+    return RegisterRef(register.name, mapped(register.index, rule))
+
+
+def shifted(iteration: str, by: Expr, step: int) -> Rule:
+    """Return the rule that makes iteration i the iteration `by + i`, where `step` divides `by`.
+
+    Modulo a divisor of `step` it stays the same, so that a rotating buffer is still seen as one.
+    """
+
+    def rule(expr: Expr) -> Expr | None:
+        if expr == Iteration(iteration):
+            return Binary("+", by, expr)
+        if isinstance(expr, Binary) and expr.operator == "%" and _is_polynomial(expr.left):
+            if isinstance(expr.right, int) and expr.right > 0 and step % expr.right == 0:
+                return expr
+        return None
+
+    return rule
+
+
+def _is_polynomial(expr: Expr) -> bool:
+    if isinstance(expr, Binary):
+        whole = expr.operator in ("+", "-", "*")
+        return whole and _is_polynomial(expr.left) and _is_polynomial(expr.right)
+    return isinstance(expr, int | Iteration) or (isinstance(expr, Input) and expr.index is None)
+
+
+def period(nodes: tuple[Node, ...], limit: int) -> int:
+    """Return the least common multiple of what subscripts are taken modulo of, if it is small."""
+    moduli: set[int] = set()
+
+    def note(expr: Expr) -> None:
+        if isinstance(expr, Binary) and expr.operator == "%" and isinstance(expr.right, int):
+            moduli.add(max(1, expr.right))
+
+    for node in nodes:
+        with_values(node, note)
+    found = lcm(*moduli)
+    return found if found <= limit else 1
+
+
+def as_inputs(names: frozenset[str]) -> Rule:
+    """Return the rule that takes iterations of these names for inputs."""
+
+    def rule(expr: Expr) -> Expr | None:
+        return Input(expr.loop) if isinstance(expr, Iteration) and expr.loop in names else None
+
+    return rule
+
+
+def as_iterations(names: frozenset[str]) -> Rule:
+    """Return the rule that takes inputs of these names for iterations."""
+
+    def rule(expr: Expr) -> Expr | None:
+        return Iteration(expr.name) if isinstance(expr, Input) and expr.name in names else None
+
+    return rule

@@ -1,0 +1,61 @@
+"""Narrow targets on random programs, and semaphores of every width around their largest count.
+
+HEADWAY_PROGRAMS sets how many programs (300 by default; a tenth of it here).
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from headway.check import check
+from headway.check.fuzz import violation
+from headway.check.generate import Shape, generate
+from headway.compiler import synchronize
+from headway.errors import UnsupportedByTarget
+from headway.ir import parse
+from headway.sim import simulate
+from headway.targets.generic import TARGET
+from headway.targets.limits import limited
+
+pytestmark = pytest.mark.property
+
+PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "300")) // 10
+PARTS = 4
+STRATEGIES = ("counted", "scoreboard", "barrier", "flags")
+PAIR = parse("""program @p { input n engine A engine B buffer b
+  loop i n { A p writes(b) takes(10) B c reads(b) takes(30) } }""")
+
+
+@pytest.mark.parametrize("width", range(4, 17))
+def test_counts_around_the_largest_are_right_for_every_width(width: int) -> None:  # T18
+    synced = synchronize(PAIR, limited(TARGET, {"width": width, "signed": 0}))
+    naive = synchronize(
+        PAIR, limited(TARGET, {"width": width, "signed": 0}), passes=["assign-semaphores"]
+    )
+    for n in (2**width - 1, 2**width, 2**width + 1):
+        assert check(synced, {"n": n}).verdict == "exact"
+        wraps = n >= 2**width
+        assert check(naive, {"n": n}).verdict == ("early" if wraps else "exact")
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_limit_makes_an_instance_early_or_an_engine_stand_still(part: int) -> None:
+    for seed in range(part, PROGRAMS, PARTS):
+        case = generate(seed, Shape(12, 400, control_in_memory=seed % 3 == 0))
+        for limits in (
+            {"width": 2, "signed": 0, "sums": 0, "waits": 1},
+            {"width": 3, "registers": 6},
+            {"width": 5, "registers": 3, "sums": 0},
+        ):
+            for strategy in STRATEGIES:
+                try:
+                    synced = synchronize(case.program, limited(TARGET, limits), strategy)
+                except UnsupportedByTarget:
+                    continue
+                verdict = check(synced, case.inputs)
+                assert verdict.verdict in ("exact", "late"), f"seed {seed}, {limits}: {verdict}"
+                tracks = simulate(synced, case.inputs, TARGET).tracks
+                times = {track.counter: [(t.issue, t.done) for t in track] for track in tracks}
+                assert violation(synced.program, case.inputs, times) == "", f"seed {seed}, {limits}"
