@@ -56,7 +56,7 @@ def waits(synced: SyncProgram, inputs: Inputs) -> list[tuple[str, int]]:
 def test_every_scenario_is_there() -> None:
     ids = [f"T{k}" for k in range(1, 29)] + [f"H{k}" for k in range(1, 6)]
     assert [scenario.id for scenario in TABLE] == ids
-    assert [s.id for s in TABLE if not s.rows] == [s.id for s in TABLE if s.pending]
+    assert all(scenario.rows for scenario in TABLE)
 
 
 def test_every_file_is_judged() -> None:

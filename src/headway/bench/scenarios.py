@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,9 +23,8 @@ from headway.ir.program import Program
 from headway.sim import simulate, simulate_ideal
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
-from headway.targets import Target
-from headway.targets.figures import Count
 from headway.targets.generic import TARGET
+from headway.targets.limits import limited
 
 CHECK_FAILED = 3
 BY_HAND = "by hand"
@@ -122,12 +121,11 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A scenario with its rows. One that is `pending` has none yet, and a reason."""
+    """A scenario with its rows."""
 
     id: str
     title: str
     rows: tuple[Row, ...] = ()
-    pending: str = ""
 
     def judged(self, folder: Path) -> Iterator[Judged]:
         """Yield every row with what comes out. `folder` holds the programs."""
@@ -140,12 +138,7 @@ def read(folder: Path) -> list[Scenario]:
     """Read the table of a folder."""
     table = tomllib.loads((folder / TABLE).read_text(encoding="utf-8"))
     return [
-        Scenario(
-            entry["id"],
-            entry["title"],
-            tuple(map(_row, entry.get("row", ()))),
-            entry.get("pending", ""),
-        )
+        Scenario(entry["id"], entry["title"], tuple(map(_row, entry["row"])))
         for entry in table["scenario"]
     ]
 
@@ -175,8 +168,7 @@ def _fits(row: Row, outcome: Outcome) -> bool:
 
 def _outcome(folder: Path, row: Row, by: str, inputs: Inputs) -> Outcome:
     """Synchronize, judge and run one program, as far as the row asks."""
-    counts = {name: Count(value, "scenario") for name, value in row.limits.items()}
-    target: Target = replace(TARGET, **counts)
+    target = limited(TARGET, row.limits)
     try:
         program = _program(folder, row.program)
         synced = program if isinstance(program, SyncProgram) else synchronize(program, target, by)
@@ -225,7 +217,7 @@ def lines(found: Iterable[tuple[Scenario, Iterable[Judged]]]) -> list[str]:
     """Return the lines of the table."""
     text = [HEADER]
     for scenario, rows in found:
-        text.append(f"| **{scenario.id}** | *{scenario.title}* | | | | {scenario.pending} |")
+        text.append(f"| **{scenario.id}** | *{scenario.title}* | | | | |")
         for row in rows:
             text.append(f"| | {' | '.join(row.cells())} |")
     return text
