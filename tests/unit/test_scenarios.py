@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from effort import effort
 from expectations import Positions, cases
 
 from headway.bench import scenarios
@@ -23,6 +24,7 @@ from headway.ir.expr import Binary, Inputs
 from headway.ir.program import Access, Buffer, If, Instr, Node, Program
 from headway.ir.walk import walk
 from headway.spec import required
+from headway.strategies import load
 from headway.sync import parse_any
 from headway.sync.expand import expand
 from headway.sync.program import SyncLoop, SyncProgram, walk_sync
@@ -148,6 +150,21 @@ def test_other_names_and_slots_leave_the_synchronization_as_it_is(by: int) -> No
         assert [verdict.verdict for verdict in verdicts] == ["exact", "exact"], f"seed {seed}"
         if not by:
             assert waits(first, case.inputs) == waits(second, case.inputs), f"seed {seed}"
+
+
+def work(name: str, **params: int) -> float:
+    """Return how much work it is to synchronize a shape, for each one of its parameter."""
+    program = bind(shape(name, **params), TARGET)
+    (size,) = params.values()
+    return effort(lambda: load("counted").synchronize(program, TARGET)) / size
+
+
+def test_work_grows_with_the_size_and_no_faster() -> None:  # T27
+    assert work("line", size=1600) < 1.1 * work("line", size=200)
+
+
+def test_work_for_each_level_of_a_nest_grows_with_the_depth_at_most() -> None:  # T27
+    assert work("nest", depth=12) < 4 * work("nest", depth=4)
 
 
 def test_unknown_shapes_and_parameters_are_refused() -> None:
