@@ -205,6 +205,8 @@ def _in_words(brief: str) -> str:
     kind, instance, counter, threshold, required = brief.split()
     if counter == "-":
         return f"`{instance}`"
+    if instance.partition("[")[0] == counter:
+        return f"`{instance}` is set after {threshold} takes, requires {required}"
     wait = f"`{instance}` waits for {counter} {threshold}"
     return wait if kind == "deadlock" else f"{wait}, requires {required}"
 

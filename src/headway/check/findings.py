@@ -115,7 +115,7 @@ def overfull(engine: str, event: Event, flag: Flag, token: int, taken: int) -> F
     missing = token - flag.holds
     return Finding(
         "deadlock",
-        f"set {flag.name}",
+        f"{event.name}[{','.join(map(str, event.iteration))}]",
         "",
         flag.name,
         taken,
