@@ -1,0 +1,133 @@
+"""Find facts that hold in every iteration of every loop, and with them a proof.
+
+From the facts at the entry of a loop those are dropped that one turn does not keep, until all that
+are left are kept. The result is not to be trusted: `headway.prove.verify` checks it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from headway.errors import Diagnostic
+from headway.ir.expr import Input, Iteration, leaves
+from headway.ir.program import Access, Instr, Loop, While
+from headway.ir.walk import deep_nests, walk
+from headway.prove.cells import Cells, Row, cells
+from headway.prove.facts import Facts, Terms, beginning
+from headway.prove.forms import ZERO, Form, linear
+from headway.prove.walk import Turn, Undecided, Walk
+from headway.sync.program import Exec, SyncProgram, walk_sync
+
+MAX_ROUNDS = 60
+WIDEN_AFTER = 12
+
+
+class Search:
+    """Finds the facts at loop heads, and keeps them by the path of the loop."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.heads: dict[str, Facts] = {}
+        self._cells = cells
+        self.rounds = 0
+
+    def head(
+        self, path: str, node: Loop | While, entry: Facts, turn: Turn
+    ) -> tuple[Facts, Facts]:
+        """Return facts that hold in every iteration, and what a turn makes of them."""
+        head = entry.copy()
+        for buffer, terms in self._frames(node, entry).items():
+            outside = tuple(term for term in terms if term[0] != Iteration(node.iteration))
+            head.reframe(buffer, outside)
+            head.frames[buffer] = terms  # the iteration is 0
+        if path in self.heads:
+            head = joined(head, self.heads[path], node.iteration)
+        for n in range(MAX_ROUNDS):
+            self.rounds += 1
+            self.heads[path] = head
+            end = turn(head)
+            new = joined(end, head, node.iteration)
+            if n > WIDEN_AFTER:
+                widen(new, head)
+            if new == head:
+                return head, end
+            head = new
+        raise Undecided("no facts were found that every iteration keeps", node.at)
+
+    def _frames(self, node: Loop | While, entry: Facts) -> dict[str, Terms]:
+        """Return the frame for each buffer that suits most accesses of the body."""
+        inner = {n.iteration for n in walk(node.body) if isinstance(n, Loop | While)}
+        votes: dict[str, Counter[Terms]] = {}
+        for access in _accesses(node):
+            f = linear(access.slot, self._cells.slots[access.buffer])
+            terms = tuple(
+                (atom, n)
+                for atom, n in f.terms
+                if not any(isinstance(x, Iteration) and x.loop in inner for x in leaves(atom))
+            )
+            votes.setdefault(access.buffer, Counter())[terms] += 1
+        return {
+            buffer: votes[buffer].most_common(1)[0][0] if buffer in votes else terms
+            for buffer, terms in entry.frames.items()
+        }
+
+
+def joined(facts: Facts, head: Facts, iteration: str) -> Facts:
+    """Return what holds in both, where distances may grow with the iteration."""
+    atom = Iteration(iteration)
+    facts, head = facts.copy(), head.copy()
+    for register, f in head.equal.items():
+        other = facts.equal.get(register)
+        if other is None or other == f:
+            continue
+        grown = other.plus(f, -1)
+        if other == f.with_value(atom, ZERO):
+            facts.equal[register] = f
+        elif not grown.terms and not f.of(atom):
+            head.equal[register] = facts.equal[register] = f.plus(Form(((atom, grown.number),)))
+    return facts.meet(head)
+
+
+def widen(facts: Facts, before: Facts) -> None:
+    """Drop what has changed and may change for ever: bounds, and ages of marks."""
+    facts.below = {r: n for r, n in facts.below.items() if before.below.get(r) == n}
+    for q, ages in facts.ages.items():
+        changed = 0
+        for age in {age for age, _ in (*ages, *before.ages[q])}:
+            changed |= facts.at_age(q, age) ^ before.at_age(q, age)
+        if changed:
+            facts.ages[q] = [(age, marks & ~changed) for age, marks in ages]
+
+
+def _accesses(node: Loop | While) -> Iterator[Access]:
+    for inner in walk(node.body):
+        if isinstance(inner, Instr):
+            yield from (*inner.reads, *inner.writes)
+        elif inner.control:
+            yield from inner.control.reads
+
+
+def rows(sync: SyncProgram) -> dict[Row, str]:
+    """Return with which buffer each row of registers turns: a guess, by where it is waited for."""
+    slots = {buffer.name: buffer.slots for buffer in sync.program.buffers}
+    instrs = {n.name: n for n in walk(sync.program.body) if isinstance(n, Instr)}
+    found: dict[Row, str] = {}
+    for engine in sync.engines:
+        sizes = {register.name: register.size for register in engine.registers}
+        for name, size in sizes.items():
+            named = [b for b in slots if f".{b}." in f"{name}." and slots[b] == size > 1]
+            if named:
+                found[engine.engine, name] = max(named, key=len)
+        for node in walk_sync(engine.body):
+            if not isinstance(node, Exec) or node.instr not in instrs:
+                continue
+            instr = instrs[node.instr]
+            for wait in node.waits:
+                register = wait.threshold.register
+                if register is None or sizes[register.name] == 1:
+                    continue
+                for access in (*instr.reads, *instr.writes):
+                    if access.slot == register.index:
+                        if slots[access.buffer] == sizes[register.name]:
+                            found.setdefault((engine.engine, register.name), access.buffer)
+    return found
