@@ -41,7 +41,7 @@ class Block(NamedTuple):
     atom: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Cells:
     """The marks and registers of one synchronized program. Slots of `rows` turn with a buffer."""
 

@@ -42,7 +42,7 @@ class Register(NamedTuple):
 class Facts:
     """See the module. It is changed in place; `copy` and `meet` leave it alone."""
 
-    cells: Cells
+    cells: Cells = field(compare=False)
     known: dict[str, Marks]
     asked: dict[str, Marks]
     ages: dict[str, Ages]

@@ -8,19 +8,57 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from headway.errors import Diagnostic
 from headway.ir.expr import Input, Iteration, leaves
 from headway.ir.program import Access, Instr, Loop, While
 from headway.ir.walk import deep_nests, walk
 from headway.prove.cells import Cells, Row, cells
+from headway.prove.certificate import Certificate, facts_json, marks_text
 from headway.prove.facts import Facts, Terms, beginning
 from headway.prove.forms import ZERO, Form, linear
+from headway.prove.verify import Gap, walked
 from headway.prove.walk import Turn, Undecided, Walk
 from headway.sync.program import Exec, SyncProgram, walk_sync
 
 MAX_ROUNDS = 60
 WIDEN_AFTER = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A certificate; with no gaps it proves that no instance is early and no wait for ever."""
+
+    certificate: Certificate
+    gaps: tuple[Gap, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the program is proved, for all inputs."""
+        return not self.gaps
+
+
+def prove(sync: SyncProgram) -> Proof:
+    """Try to prove a verified program for all inputs."""
+    turning = rows(sync)
+    found = cells(sync, turning)
+    search = Search(found)
+    try:
+        with deep_nests():
+            Walk(found, search).run(beginning(found))
+    except Undecided as hole:
+        gap = Gap(hole.reason, hole.at)
+        return Proof(Certificate(sync.program.name, {}, [], {}, [], []), (gap,))
+    notes = walked(sync, turning, search.heads)
+    certificate = Certificate(
+        sync.program.name,
+        {f"{engine} {name}": buffer for (engine, name), buffer in turning.items()},
+        marks_text(found),
+        {path: facts_json(facts) for path, facts in search.heads.items()},
+        [note._asdict() for note in notes.dependences.values()],
+        [note._asdict() for note in notes.waits.values()],
+    )
+    return Proof(certificate, tuple(dict.fromkeys(notes.gaps)))
 
 
 class Search:

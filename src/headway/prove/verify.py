@@ -1,0 +1,160 @@
+"""Check a certificate against a program, in one pass over both.
+
+The facts of every loop head are taken from the certificate. They have to hold where the loop is
+entered, and one turn has to keep them. On the way every conflicting access has to be complete by
+the rule that the certificate names, and every wait has to ask for the past. Nothing is searched.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from headway.errors import Location
+from headway.ir.expr import Iteration
+from headway.ir.program import Access, Loop, While
+from headway.ir.walk import deep_nests
+from headway.prove.cells import Block, Cells, Row, cells
+from headway.prove.certificate import Certificate, facts_of, marks_text
+from headway.prove.facts import Facts, beginning
+from headway.prove.forms import ZERO
+from headway.prove.walk import Instance, Turn, Undecided, Walk
+from headway.sync.program import SyncProgram, Wait
+
+
+class Gap(NamedTuple):
+    """Where a proof has a hole, and why."""
+
+    reason: str
+    at: Location | None = None
+
+
+class Dependence(NamedTuple):
+    """That an instance comes after accesses on a counter, and the rule that sees to it."""
+
+    instruction: str
+    engine: str
+    access: str
+    after: str
+    rule: str
+    by: str
+
+
+class WaitNote(NamedTuple):
+    """A wait and why it cannot deadlock; the rule is "" if it may."""
+
+    engine: str
+    instruction: str
+    wait: str
+    rule: str
+
+
+class Notes:
+    """What a walk found out about every dependence and wait."""
+
+    def __init__(self) -> None:
+        self.dependences: dict[tuple[str, str, str, str], Dependence] = {}
+        self.waits: dict[tuple[str, str, str], WaitNote] = {}
+        self.gaps: list[Gap] = []
+
+    def wait(self, at: str, engine: str, wait: Wait, reached: bool) -> None:
+        """Note a wait; where it is seen more than once, all have to be good."""
+        if not reached:
+            self.gaps.append(Gap(f"{engine} may wait for {wait} for ever", wait.at))
+        key = engine, at, str(wait)
+        self.waits[key] = WaitNote(*key, "names-the-past" if reached else "")
+
+    def dependence(self, at: Instance, block: Block, access: Access, rule: str, by: str) -> None:
+        """Note a dependence."""
+        where = f"{access.buffer}[{access.slot}]"
+        after = f"{block.kind} {block.counter} {block.buffer}.{block.atom}"
+        if not rule:
+            why = f"{at.node.name} on {at.engine} may come before an earlier {after}"
+            self.gaps.append(Gap(why, at.node.at))
+        key = at.node.name, at.engine, where, after
+        old = self.dependences.get(key)
+        if old is None or old.rule:
+            self.dependences[key] = Dependence(*key, rule, by)
+
+
+class Given:
+    """The facts of a certificate. Each has to hold at the entry, and after one turn."""
+
+    def __init__(self, heads: dict[str, Facts]) -> None:
+        self._heads = heads
+
+    def head(
+        self, path: str, node: Loop | While, entry: Facts, turn: Turn
+    ) -> tuple[Facts, Facts]:
+        """Return the facts of a loop, checked, and what a turn makes of them."""
+        head = self._heads.get(path)
+        if head is None or head.frames.keys() != entry.frames.keys():
+            raise Undecided("the certificate has no facts for this loop", node.at)
+        first = head.copy()
+        first.equal = {
+            r: f.with_value(Iteration(node.iteration), ZERO) for r, f in head.equal.items()
+        }
+        entry = entry.copy()
+        for buffer, terms in head.frames.items():
+            outside = tuple(term for term in terms if term[0] != Iteration(node.iteration))
+            entry.reframe(buffer, outside)
+            entry.frames[buffer] = terms  # the iteration is 0
+        if not _implies(entry, first):
+            raise Undecided("a fact of this loop does not hold when it is entered", node.at)
+        end = turn(head)
+        if not _implies(end, head):
+            raise Undecided("a fact of this loop is not kept by its body", node.at)
+        return head, end
+
+
+def _implies(facts: Facts, wanted: Facts) -> bool:
+    if any(
+        getattr(facts, table).keys() != getattr(wanted, table).keys()
+        for table in ("known", "asked", "ages", "fixed", "told", "frames")
+    ):
+        return False
+    return facts.meet(wanted) == wanted
+
+
+def walked(sync: SyncProgram, rows: dict[Row, str], heads: dict[str, Facts]) -> Notes:
+    """Walk a program once with given facts at loop heads; return what was found out."""
+    notes = Notes()
+    found = cells(sync, rows)
+    try:
+        with deep_nests():
+            Walk(found, Given(heads), notes).run(beginning(found))
+    except Undecided as hole:
+        notes.gaps.append(Gap(hole.reason, hole.at))
+    return notes
+
+
+def verify(sync: SyncProgram, certificate: Certificate) -> list[Gap]:
+    """Return what is wrong with a certificate for a program; nothing if the program is proved.
+
+    Raise InvalidInput if the certificate cannot be read.
+    """
+    rows = read_rows(sync, certificate.rows)
+    found = cells(sync, rows)
+    if marks_text(found) != certificate.marks:
+        return [Gap("the certificate is for a program with other accesses", sync.program.at)]
+    heads = {path: facts_of(facts, found) for path, facts in certificate.heads.items()}
+    notes = walked(sync, rows, heads)
+    gaps = list(notes.gaps)
+    for kind, listed, real in (
+        ("dependence", certificate.dependences, notes.dependences.values()),
+        ("wait", certificate.waits, notes.waits.values()),
+    ):
+        if listed != [note._asdict() for note in real]:
+            gaps.append(Gap(f"the certificate lists another rule for some {kind}"))
+    return gaps
+
+
+def read_rows(sync: SyncProgram, rows: dict[str, str]) -> dict[Row, str]:
+    """Return the rows that a certificate names, as far as they fit the program."""
+    slots = {buffer.name: buffer.slots for buffer in sync.program.buffers}
+    return {
+        (engine.engine, register.name): rows[name]
+        for engine in sync.engines
+        for register in engine.registers
+        for name in (f"{engine.engine} {register.name}",)
+        if name in rows and slots.get(rows[name]) == register.size
+    }
