@@ -22,17 +22,30 @@ def add_parser(subparsers: Any) -> None:
     add_synced(parser)
     add_inputs(parser)
     add_json(parser)
+    parser.add_argument(
+        "--all-inputs",
+        action="store_true",
+        help="prove for all inputs that nothing is early and nothing deadlocks (exit code 4: open)",
+    )
+    parser.add_argument(
+        "--certificate", metavar="FILE", help="check a certificate of that, without searching"
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 unless the verdict is exact."""
     from headway.check import check
+    from headway.cli.all_inputs import check_all_inputs, check_certificate
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
     from headway.cli.programs import load_synced
 
     synced = load_synced(args.synced)
+    if args.certificate:
+        return check_certificate(synced, args.certificate, args.json)
+    if args.all_inputs:
+        return check_all_inputs(synced, args.json)
     verdict = check(synced, resolve(synced.program, parse_inputs(args.input)))
     if args.json:
         print_json(verdict.to_json())

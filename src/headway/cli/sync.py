@@ -37,11 +37,15 @@ def add_parser(subparsers: Any) -> None:
     add_passes(parser)
     add_output(parser)
     add_json(parser)
+    parser.add_argument(
+        "--certificate", metavar="FILE", help="write the proof that it is safe for all inputs"
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: Namespace) -> int:
     """Run this command. What was given up is said on standard error, or in the JSON object."""
+    from headway.cli.all_inputs import write_certificate
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import load_program
@@ -51,6 +55,8 @@ def run(args: Namespace) -> int:
     passes = chosen_passes(args.passes)
     target = chosen_target(args.target, args.limit)
     synced, report = fit(load_program(args).program, target, args.strategy, passes)
+    if args.certificate:
+        write_certificate(synced, args.certificate)
     if args.output or not args.json:
         write_text(args.output, to_text(synced))
     if args.json:

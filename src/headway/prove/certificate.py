@@ -173,5 +173,3 @@ def _malformed(why: str) -> InvalidInput:
             help="headway sync PROGRAM -o SYNCED --certificate FILE",
         )
     )
-
-

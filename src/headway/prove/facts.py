@@ -4,7 +4,8 @@
 position if whoever has waited for that position knows the mark to be complete, or that there is
 nothing to complete; position 0 and below tell nothing, so that they tell only what never was.
 
-known   engine -> marks that it knows to be complete     asked   those it waited for by their counter
+known   engine -> marks that it knows to be complete
+asked   engine -> those of them for whose counter it has waited itself
 ages    counter -> [(age, marks told by position count - age), ...], younger first, each set valid
         up to the next; the last for ever
 fixed   (counter, n) -> marks told by position n
@@ -202,6 +203,13 @@ class Facts:
         self.told, self.frames = other.told, other.frames
 
     # Loops
+
+    def enter(self, iteration: str, frames: dict[str, Terms]) -> None:
+        """Go to the frames of a loop's head, where its iteration is 0."""
+        for buffer, terms in frames.items():
+            outside = tuple(term for term in terms if term[0] != Iteration(iteration))
+            self.reframe(buffer, outside)
+            self.frames[buffer] = terms
 
     def substitute(self, iteration: str, value: Form | None) -> None:
         """Put a value in place of an iteration; None: it is not known."""

@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headway.ir.expr import Input, Iteration, leaves
+from headway.ir.expr import Iteration, leaves
 from headway.ir.program import Access, Instr, Loop, While
 from headway.ir.walk import deep_nests, walk
 from headway.prove.cells import Cells, Row, cells
 from headway.prove.certificate import Certificate, facts_json, marks_text
 from headway.prove.facts import Facts, Terms, beginning
+from headway.prove.follow import Undecided
 from headway.prove.forms import ZERO, Form, linear
 from headway.prove.verify import Gap, walked
-from headway.prove.walk import Turn, Undecided, Walk
+from headway.prove.walk import Turn, Walk
 from headway.sync.program import Exec, SyncProgram, walk_sync
 
 MAX_ROUNDS = 60
@@ -69,15 +70,10 @@ class Search:
         self._cells = cells
         self.rounds = 0
 
-    def head(
-        self, path: str, node: Loop | While, entry: Facts, turn: Turn
-    ) -> tuple[Facts, Facts]:
+    def head(self, path: str, node: Loop | While, entry: Facts, turn: Turn) -> tuple[Facts, Facts]:
         """Return facts that hold in every iteration, and what a turn makes of them."""
         head = entry.copy()
-        for buffer, terms in self._frames(node, entry).items():
-            outside = tuple(term for term in terms if term[0] != Iteration(node.iteration))
-            head.reframe(buffer, outside)
-            head.frames[buffer] = terms  # the iteration is 0
+        head.enter(node.iteration, self._frames(node, entry))
         if path in self.heads:
             head = joined(head, self.heads[path], node.iteration)
         for n in range(MAX_ROUNDS):

@@ -13,11 +13,12 @@ from headway.errors import Location
 from headway.ir.expr import Iteration
 from headway.ir.program import Access, Loop, While
 from headway.ir.walk import deep_nests
-from headway.prove.cells import Block, Cells, Row, cells
+from headway.prove.cells import Block, Row, cells
 from headway.prove.certificate import Certificate, facts_of, marks_text
 from headway.prove.facts import Facts, beginning
+from headway.prove.follow import Undecided
 from headway.prove.forms import ZERO
-from headway.prove.walk import Instance, Turn, Undecided, Walk
+from headway.prove.walk import Instance, Turn, Walk
 from headway.sync.program import SyncProgram, Wait
 
 
@@ -61,7 +62,7 @@ class Notes:
         if not reached:
             self.gaps.append(Gap(f"{engine} may wait for {wait} for ever", wait.at))
         key = engine, at, str(wait)
-        self.waits[key] = WaitNote(*key, "names-the-past" if reached else "")
+        self.waits[key] = WaitNote(*key, "past" if reached else "")
 
     def dependence(self, at: Instance, block: Block, access: Access, rule: str, by: str) -> None:
         """Note a dependence."""
@@ -82,9 +83,7 @@ class Given:
     def __init__(self, heads: dict[str, Facts]) -> None:
         self._heads = heads
 
-    def head(
-        self, path: str, node: Loop | While, entry: Facts, turn: Turn
-    ) -> tuple[Facts, Facts]:
+    def head(self, path: str, node: Loop | While, entry: Facts, turn: Turn) -> tuple[Facts, Facts]:
         """Return the facts of a loop, checked, and what a turn makes of them."""
         head = self._heads.get(path)
         if head is None or head.frames.keys() != entry.frames.keys():
@@ -94,10 +93,7 @@ class Given:
             r: f.with_value(Iteration(node.iteration), ZERO) for r, f in head.equal.items()
         }
         entry = entry.copy()
-        for buffer, terms in head.frames.items():
-            outside = tuple(term for term in terms if term[0] != Iteration(node.iteration))
-            entry.reframe(buffer, outside)
-            entry.frames[buffer] = terms  # the iteration is 0
+        entry.enter(node.iteration, head.frames)
         if not _implies(entry, first):
             raise Undecided("a fact of this loop does not hold when it is entered", node.at)
         end = turn(head)

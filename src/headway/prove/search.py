@@ -1,0 +1,75 @@
+"""Look for inputs with which a program goes wrong: all small ones, as far as the budget reaches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from headway.errors import InvalidInput
+from headway.ir.expr import Inputs
+from headway.ir.program import InputDecl
+
+MOST = 3
+LENGTH = 8
+BUDGET = 500
+
+Fails = Callable[[Inputs], bool]
+"""Whether a program goes wrong with given inputs; InvalidInput if they do not fit it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was tried, and the first inputs that fail; `is_exhaustive` within the bounds."""
+
+    tried: int
+    is_exhaustive: bool
+    has_lists: bool
+    found: Inputs | None = None
+
+    @property
+    def bounds(self) -> str:
+        """What was tried, in words."""
+        kind = "all" if self.is_exhaustive else "some"
+        lists = f", lists of {LENGTH} of them" if self.has_lists else ""
+        what = f"numbers 0 to {MOST}{lists}"
+        return f"{self.tried:,} inputs tried: {kind} of {what}"
+
+
+def search(declared: Sequence[InputDecl], fails: Fails, budget: int = BUDGET) -> Outcome:
+    """Try inputs, the smallest first; stop at the first that fail."""
+    tried, has_lists = 0, any(decl.is_list for decl in declared)
+    for inputs in _candidates(declared, budget):
+        try:
+            tried += 1
+            if fails(inputs):
+                return Outcome(tried, False, has_lists, inputs)
+        except InvalidInput:
+            tried -= 1
+    return Outcome(tried, _size(declared) <= budget, has_lists)
+
+
+def _size(declared: Sequence[InputDecl]) -> int:
+    return prod((MOST + 1) ** (LENGTH if decl.is_list else 1) for decl in declared)
+
+
+def _candidates(declared: Sequence[InputDecl], budget: int) -> Iterator[Inputs]:
+    """Yield everything if that is within the budget, else lists of one value, then random ones."""
+    numbers = range(MOST + 1)
+    names = [decl.name for decl in declared]
+    if _size(declared) <= budget:
+        lists = list(product(numbers, repeat=LENGTH)) if any(d.is_list for d in declared) else []
+        choices = [lists if decl.is_list else numbers for decl in declared]
+        for values in product(*choices):
+            yield dict(zip(names, values, strict=True))
+        return
+    dice = random.Random(0)
+    for i in range(budget):
+        found: dict[str, int | list[int]] = {}
+        for decl in declared:
+            same = dice.choice(numbers) if i else 1
+            values = [same if i % 2 == 0 else dice.choice(numbers) for _ in range(LENGTH)]
+            found[decl.name] = values if decl.is_list else values[0]
+        yield found

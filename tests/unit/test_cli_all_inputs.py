@@ -1,0 +1,80 @@
+"""`headway check --all-inputs`, `--certificate`, and `headway sync --certificate`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Cli
+
+SYNC = ("sync", "sync-chain", "--param", "engines=2", "--target", "generic")
+
+
+@pytest.fixture
+def synced(cli: Cli) -> str:
+    return cli(*SYNC).out
+
+
+def without_wait(text: str) -> str:
+    """Return the program without the wait of `step1`."""
+    lines = text.splitlines(keepends=True)
+    return "".join(x.split(" waits")[0] + "\n" if "step1 waits" in x else x for x in lines)
+
+
+def test_a_program_is_proved_for_all_inputs(cli: Cli, synced: str) -> None:
+    result = cli("check", "-", "--all-inputs", stdin=synced)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (
+        "proved for all inputs: 3 dependences are kept (2 by b-wait, 1 by a-order), "
+        "2 waits ask for the past; none is early, no deadlock\n"
+    )
+
+
+def test_a_wrong_program_is_refuted_by_inputs_that_are_printed(cli: Cli, synced: str) -> None:
+    result = cli("check", "-", "--all-inputs", stdin=without_wait(synced))
+    assert result.code == 3
+    assert result.out.startswith("refuted with --input n=1\nearly: 1 finding\n")
+
+
+def test_what_is_neither_proved_nor_refuted_says_what_was_tried(cli: Cli) -> None:
+    text = cli(*SYNC, "--strategy", "flags").out
+    result = cli("check", "-", "--all-inputs", stdin=text)
+    assert result.code == 4
+    assert result.out.startswith("undecided: 1 gap in the proof, and no inputs that go wrong\n")
+    assert result.out.endswith("4 inputs tried: all of numbers 0 to 3\n")
+
+
+def test_json_has_the_verdict_and_the_inputs(cli: Cli, synced: str) -> None:
+    result = cli("check", "-", "--all-inputs", "--json", stdin=without_wait(synced))
+    found = json.loads(result.out)
+    assert (found["verdict"], found["inputs"]) == ("refuted", {"n": 1})
+    reason = "step1 on vector may come before an earlier write scalar b0.0"
+    assert found["gaps"][0]["reason"] == reason
+
+
+def test_a_certificate_is_written_and_checked(cli: Cli, synced: str, tmp_path: Path) -> None:
+    proof = str(tmp_path / "proof.json")
+    assert cli(*SYNC, "--certificate", proof).out == synced
+    result = cli("check", "-", "--certificate", proof, stdin=synced)
+    assert result.code == 0
+    assert result.out.startswith("proved for all inputs: 3 dependences are kept")
+    refused = cli("check", "-", "--certificate", proof, stdin=without_wait(synced))
+    assert refused.code == 3
+    assert refused.out.startswith("refused: the certificate does not prove this program\n")
+
+
+def test_what_cannot_be_proved_gets_no_certificate(cli: Cli, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    result = cli(*SYNC, "--strategy", "flags", "--certificate", str(proof))
+    assert result.code == 3
+    assert "not proved: programs with flags are not followed" in result.err
+    assert not proof.exists()
+
+
+def test_a_file_that_is_no_certificate_is_an_invalid_input(
+    cli: Cli, synced: str, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof.json"
+    proof.write_text("{")
+    result = cli("check", "-", "--certificate", str(proof), stdin=synced)
+    assert (result.code, result.out) == (1, "")
+    assert "is not JSON" in result.err
