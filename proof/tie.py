@@ -15,16 +15,7 @@ from headway.check.generate import Shape, generate
 from headway.cli.inputs import parse_inputs, resolve
 from headway.ir.atoms import Atoms
 from headway.ir.expr import Binary, Expr, Inputs, Iteration, evaluate
-from headway.ir.program import (
-    Access,
-    If,
-    Instr,
-    Loop,
-    Node,
-    Program,
-    While,
-    control_counter,
-)
+from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, Program, While, control_counter
 from headway.ir.text import parse
 from headway.spec import readers_inside, required
 
@@ -48,11 +39,7 @@ class Translation:
 
     def __post_init__(self) -> None:
         self.engines = {name: i for i, name in enumerate(self.program.hosts)}
-        counters = [
-            *self.program.hosts,
-            *(q.name for q in self.program.queues),
-            *map(control_counter, self.program.hosts),
-        ]
+        counters = [*self.program.hosts, *(q.name for q in self.program.queues), *map(control_counter, self.program.hosts)]
         self.counters = {name: i for i, name in enumerate(counters)}
         self.atoms = Atoms(self.program)
         self.slots = {buffer.name: buffer.slots for buffer in self.program.buffers}
@@ -73,18 +60,14 @@ class Translation:
     def node(self, node: Node, loops: tuple[str, ...]) -> str:
         match node:
             case Instr():
-                return self.instr(
-                    node.name, node.engine, node.counter, node.reads, node.writes, loops
-                )
+                return self.instr(node.name, node.engine, node.counter, node.reads, node.writes, loops)
             case If():
                 site = self.site()
                 branch = f"(.branch {site} {self.body(node.then, loops)} {self.body(node.orelse, loops)})"
                 return self.after_control(node, loops, branch)
             case Loop():
                 site = self.site()
-                return self.after_control(
-                    node, loops, f"(.loop {site} {self.body(node.body, (*loops, node.iteration))})"
-                )
+                return self.after_control(node, loops, f"(.loop {site} {self.body(node.body, (*loops, node.iteration))})")
             case While():  # one more turn, in which only the control reads run, as the condition fails there
                 turn, test = self.site(), self.site()
                 inside = (*loops, node.iteration)
@@ -95,9 +78,7 @@ class Translation:
         readers = set(readers_inside(node)) if node.control else set()
         for engine in reversed([engine for engine in self.program.hosts if engine in readers]):
             assert node.control
-            read = self.instr(
-                node.control.name, engine, control_counter(engine), node.control.reads, (), loops
-            )
+            read = self.instr(node.control.name, engine, control_counter(engine), node.control.reads, (), loops)
             term = f"(.seq {read} {term})"
         return term
 
@@ -106,13 +87,7 @@ class Translation:
         return self.sites - 1
 
     def instr(
-        self,
-        name: str,
-        engine: str,
-        counter: str,
-        reads: Sequence[Access],
-        writes: Sequence[Access],
-        loops: tuple[str, ...],
+        self, name: str, engine: str, counter: str, reads: Sequence[Access], writes: Sequence[Access], loops: tuple[str, ...]
     ) -> str:
         number = self.ids.setdefault((name, engine), len(self.ids))
         self.accesses.append((self.access_list(reads, loops), self.access_list(writes, loops)))
@@ -135,20 +110,14 @@ class Translation:
         if isinstance(expr, int):
             return f".const {expr}"
         if isinstance(expr, Binary) and expr.operator == "%" and expr.right == slots:
-            expr = (
-                expr.left
-            )  # otherwise the value is below `slots` as it is, or the program is refused
+            expr = expr.left  # otherwise the value is below `slots` as it is, or the program is refused
         terms, offset = linear(expr)
-        listed = ", ".join(
-            f"({loops[::-1].index(loop)}, {factor % slots})" for loop, factor in terms.items()
-        )
+        listed = ", ".join(f"({loops[::-1].index(loop)}, {factor % slots})" for loop, factor in terms.items())
         return f".affine [{listed}] {offset % slots} {slots}"
 
     # --- the control values of the run ---
 
-    def record(
-        self, nodes: Sequence[Node], sites: Iterator[int], iterations: dict[str, int]
-    ) -> None:
+    def record(self, nodes: Sequence[Node], sites: Iterator[int], iterations: dict[str, int]) -> None:
         """Follow the run and write down each decision; `sites` numbers them as the term does."""
         for node in nodes:
             match node:
@@ -159,11 +128,7 @@ class Translation:
                     taken = bool(self.value(node.condition, iterations))
                     self.decide(site, iterations, int(taken))
                     inner = list(numbers(node.then, sites)), list(numbers(node.orelse, sites))
-                    self.record(
-                        node.then if taken else node.orelse,
-                        iter(inner[0 if taken else 1]),
-                        iterations,
-                    )
+                    self.record(node.then if taken else node.orelse, iter(inner[0 if taken else 1]), iterations)
                 case Loop():
                     site, inner = next(sites), list(numbers(node.body, sites))
                     trip = self.value(node.trip, iterations)
@@ -251,19 +216,12 @@ def lean_case(name: str, program: Program, inputs: Inputs) -> LeanCase:
     term = made.body(program.body, ())
     made.record(program.body, iter(range(made.sites)), {})
     serial = [made.counters[q] for q in made.counters if q in program.serial]
-    reads = ", ".join(
-        f"({number}, {made.counters[control_counter(engine)]})"
-        for engine, number in made.engines.items()
-    )
+    reads = ", ".join(f"({number}, {made.counters[control_counter(engine)]})" for engine, number in made.engines.items())
     table: list[list[str]] = [[] for _ in made.engines]
     for instance, needed in required(program, inputs):
         thresholds = [needed.get(q, 0) for q in made.counters]
-        table[made.engines[instance.engine]].append(
-            f"({made.ids[instance.node.name, instance.engine]}, {thresholds})"
-        )
-    control = ", ".join(
-        f"({site}, {list(vector)}, {value})" for site, vector, value in made.control
-    )
+        table[made.engines[instance.engine]].append(f"({made.ids[instance.node.name, instance.engine]}, {thresholds})")
+    control = ", ".join(f"({site}, {list(vector)}, {value})" for site, vector, value in made.control)
     return LeanCase(
         name=name,
         program=f"({term})" if term.startswith(".") else term,
@@ -273,16 +231,14 @@ def lean_case(name: str, program: Program, inputs: Inputs) -> LeanCase:
         order=f"ordered {serial} [{reads}]",
         engines=str(list(made.engines.values())),
         counters=str(list(made.counters.values())),
-        expected="[" + ", ".join("[" + ", ".join(rows) + "]" for rows in table) + "]",
+        expected='[' + ', '.join('[' + ', '.join(rows) + ']' for rows in table) + ']',
     )
 
 
 def random_cases(count: int, seed: int) -> Iterator[LeanCase]:
     """Yield `count` random cases, small enough for the kernel; every other one may have control values in memory."""
     for number in range(seed, seed + count):
-        case = generate(
-            number, Shape(instructions=8, instances=10, control_in_memory=number % 2 == 1)
-        )
+        case = generate(number, Shape(instructions=8, instances=10, control_in_memory=number % 2 == 1))
         yield lean_case(f"seed {number}", case.program, case.inputs)
 
 
@@ -296,6 +252,4 @@ def example_cases(folder: Path) -> Iterator[LeanCase]:
         for line in text.splitlines():
             if line.startswith("// case"):
                 inputs = resolve(program, parse_inputs(line.split()[2:]))
-                yield lean_case(
-                    f"{path.stem} {line.removeprefix('// case').strip()}", program, inputs
-                )
+                yield lean_case(f"{path.stem} {line.removeprefix('// case').strip()}", program, inputs)
