@@ -78,3 +78,9 @@ def test_a_file_that_is_no_certificate_is_an_invalid_input(
     result = cli("check", "-", "--certificate", str(proof), stdin=synced)
     assert (result.code, result.out) == (1, "")
     assert "is not JSON" in result.err
+
+
+def test_a_proof_takes_no_inputs(cli: Cli, synced: str) -> None:
+    result = cli("check", "-", "--all-inputs", "--input", "n=2", stdin=synced)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "error: a proof is for all inputs: leave out --input\n"

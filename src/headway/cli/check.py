@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+from headway.errors import InvalidInput
 
 CHECK_FAILED = 3
 
@@ -42,6 +43,8 @@ def run(args: Namespace) -> int:
     from headway.cli.programs import load_synced
 
     synced = load_synced(args.synced)
+    if args.input and (args.certificate or args.all_inputs):
+        raise InvalidInput("a proof is for all inputs: leave out --input")
     if args.certificate:
         return check_certificate(synced, args.certificate, args.json)
     if args.all_inputs:
