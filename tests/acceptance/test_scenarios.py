@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +11,20 @@ import pytest
 
 from headway.bench import scenarios
 from headway.bench.scenarios import Judged, Scenario
+from headway.check.fuzz import difference, violation
+from headway.check.generate import with_random_durations
+from headway.cli.fuzz import simulated
+from headway.errors import InvalidProgram
+from headway.ir.expr import Inputs
+from headway.spec import ideal
+from headway.sync import parse_any
+from headway.sync.program import SyncProgram
+
+UNSEEN = (
+    "t05-rotation.lapped.hwy",  # simulated flags have room for any number of tokens
+    "t14-while-on-a-flag-in-memory.condition-loaded-at-once.hwy",  # loads are not compared
+)
+"""What the clock cannot see."""
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "data" / "scenarios"
@@ -24,6 +40,33 @@ def judged(id: str) -> tuple[Judged, ...]:
 def test_scenario_has_the_expected_verdicts(id: str) -> None:
     for row in judged(id):
         assert row.is_as_expected, " | ".join(row.cells())
+
+
+def by_the_clock(synced: SyncProgram, inputs: Inputs, seed: int) -> str:
+    """Return what a run with random durations shows: early, deadlock, late, or exact."""
+    program = with_random_durations(synced.program, random.Random(seed))
+    try:
+        times = simulated(replace(synced, program=program), inputs)
+    except InvalidProgram:
+        return "deadlock"
+    if violation(program, inputs, times):
+        return "early"
+    return "late" if difference(ideal(program, inputs), times) else "exact"
+
+
+@pytest.mark.parametrize("id", TABLE)
+def test_clock_confirms_the_verdicts_on_programs_by_hand(id: str) -> None:
+    for row in TABLE[id].rows:
+        if row.by != (scenarios.BY_HAND,) or row.expected == ("refused",) or row.program in UNSEEN:
+            continue
+        synced = parse_any((FOLDER / row.program).read_text(encoding="utf-8"), row.program)
+        assert isinstance(synced, SyncProgram)
+        for inputs in row.inputs:
+            seen = {by_the_clock(synced, inputs, seed) for seed in range(12)}
+            (expected,) = row.expected
+            allowed = {"exact": {"exact"}, "late": {"exact", "late"}}.get(expected, seen)
+            assert expected in seen, f"{row.program} {inputs}: {seen}"
+            assert seen <= allowed, f"{row.program} {inputs}: {seen}"
 
 
 def test_the_page_shows_the_current_table() -> None:
