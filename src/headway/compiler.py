@@ -51,15 +51,44 @@ def fit(
     strategy: str | Strategy = "counted",
     passes: Iterable[str] | None = None,
 ) -> tuple[SyncProgram, Report]:
-    """Do what `synchronize` does, and report what the program needs and what was given up."""
+    """Do what `synchronize` does, and report what the program needs and what was given up.
+
+    Where a target has too few registers or semaphores for the strategy even so, the engine programs
+    are those of `barrier`, which counts in constants only.
+    """
     chosen = known_strategies.load(strategy) if isinstance(strategy, str) else strategy
     on = targets.load(target) if isinstance(target, str) else target
-    steps = known_passes.chosen(passes, known_passes.REGISTRY, chosen.synchronize)
+    names = None if passes is None else tuple(passes)
     verify(program)
-    synced = chosen.synchronize(targets.bind(program, on), on)
-    synced, concessions = known_passes.run(synced, on, steps)
+    bound = targets.bind(program, on)
+    synced = chosen.synchronize(bound, on)
+    try:
+        synced, concessions = _fitted(synced, on, chosen, names)
+    except UnsupportedByTarget as error:
+        synced, concessions = _with_barriers(bound, on, names, error)
     verify_sync(synced)
     return synced, report(synced, concessions)
+
+
+def _fitted(
+    synced: SyncProgram, on: Target, strategy: Strategy, names: tuple[str, ...] | None
+) -> tuple[SyncProgram, tuple[Concession, ...]]:
+    steps = known_passes.chosen(names, known_passes.REGISTRY, strategy.synchronize)
+    return known_passes.run(synced, on, steps)
+
+
+def _with_barriers(
+    bound: Program, on: Target, names: tuple[str, ...] | None, error: UnsupportedByTarget
+) -> tuple[SyncProgram, tuple[Concession, ...]]:
+    """Return what `barrier` makes of a program. Raise `error` if that does not fit either."""
+    barrier = known_strategies.load(BASELINE)
+    try:
+        synced, concessions = _fitted(barrier.synchronize(bound, on), on, barrier, names)
+    except UnsupportedByTarget:
+        raise error from None
+    problem = error.diagnostics[0]
+    message = f"synchronized by {BASELINE}: {problem.message}; {problem.rule}"
+    return synced, (Concession("strategy", "", message), *concessions)
 
 
 def compare(

@@ -356,7 +356,7 @@ def test_broken_standard_streams_are_one_clear_error(arguments: str, message: st
 
 def test_sync_prints_one_json_object_with_the_report(cli: Cli, pair: str, tmp_path: Path) -> None:
     form = json.loads(cli("sync", pair, "--json").out)
-    assert form["registers"] == {"sync": 2, "vector": 2}
+    assert form["registers"] == {"sync": 1, "vector": 1}
     assert (form["semaphores"], form["concessions"]) == (2, [])
     written = tmp_path / "synced.hwy"
     assert "text" not in json.loads(cli("sync", pair, "--json", "-o", str(written)).out)
@@ -370,7 +370,7 @@ def test_passes_can_be_chosen(cli: Cli, pair: str) -> None:
     assert cli("compare", pair, "--input", "n=3", "--passes", "split").err == (
         "error: unknown pass 'split'\n"
         "  help: did you mean 'split-waits'? known: assign-registers, assign-semaphores,"
-        " drop-dead-registers, insert-epochs, settle-thresholds, split-waits\n"
+        " compute-counts, drop-dead-registers, insert-epochs, settle-thresholds, split-waits\n"
     )
 
 

@@ -2,12 +2,13 @@ import json
 
 import pytest
 
-from headway import kernels
-from headway.compiler import Comparison, Measured, aligned, compare, duration, synchronize
+from headway import kernels, targets
+from headway.compiler import Comparison, Measured, aligned, compare, duration, fit, synchronize
 from headway.errors import InvalidInput, InvalidProgram, UnsupportedByTarget
 from headway.ir import parse
 from headway.ir.program import Program, Takes
 from headway.ir.walk import instructions
+from headway.targets.limits import limited
 
 PAIR = parse("""\
 program @pair {
@@ -130,3 +131,29 @@ def test_durations_have_a_unit_that_suits(ns: float, text: str) -> None:
 
 def test_columns_line_up() -> None:
     assert aligned([["a", "bb"], ["ccc", "d"]]) == ["a    bb", "ccc   d"]
+
+
+def test_program_that_does_not_fit_is_synchronized_by_barriers_and_says_so() -> None:
+    for limits, problem in (
+        ({"registers": 0}, "scalar needs 1 registers even if captures share them"),
+        ({"semaphores": 2}, "3 semaphores are needed, for vector, gpsimd, scalar"),
+    ):
+        synced, needs = fit(CHAIN, limited(targets.load("trn2"), limits))
+        assert (synced.strategy, needs.strategy) == ("barrier", "barrier")
+        assert max(needs.registers.values()) == 0
+        assert needs.concessions[0].kind == "strategy"
+        assert problem in str(needs.concessions[0])
+
+
+def test_program_that_does_not_fit_with_barriers_either_is_refused_with_the_first_reason() -> None:
+    with pytest.raises(UnsupportedByTarget, match="3 semaphores are needed"):
+        fit(CHAIN, limited(targets.load("trn2"), {"semaphores": 0}))
+
+
+def test_report_is_worth_reading() -> None:
+    _, needs = fit(CHAIN, limited(targets.load("trn2"), {"width": 4}))
+    assert str(needs.with_cost(1234)).splitlines() == [
+        "registers: scalar 1, vector 2, gpsimd 1; semaphores: 3",
+        "given up: barriers before vector, gpsimd, scalar could be full: semaphores of 4 bits",
+        "cost: +1,234 ns against the same target without limits",
+    ]

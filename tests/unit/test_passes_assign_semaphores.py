@@ -9,6 +9,7 @@ import pytest
 from headway.compiler import synchronize
 from headway.errors import UnsupportedByTarget
 from headway.ir import parse
+from headway.passes.assign_semaphores import PASS
 from headway.sync import parse_sync, to_text
 from headway.sync.program import Semaphore
 from headway.targets.generic import TARGET
@@ -32,8 +33,9 @@ def test_semaphores_that_are_never_full_are_not_named() -> None:
 def test_as_many_as_there_are_can_be_used_and_no_more() -> None:
     two = replace(TARGET, semaphores=replace(CELLS, count=2))
     assert len(synchronize(PROGRAM, two).semaphores) == 2
+    one = replace(TARGET, semaphores=replace(CELLS, count=1))
     with pytest.raises(UnsupportedByTarget) as caught:
-        synchronize(PROGRAM, replace(TARGET, semaphores=replace(CELLS, count=1)))
+        PASS.apply(synchronize(PROGRAM, TARGET), one)
     assert str(caught.value) == (
         "error: 2 semaphores are needed, for B, Q\n"
         "  rule: target 'generic' has 1\n"
@@ -44,7 +46,7 @@ def test_as_many_as_there_are_can_be_used_and_no_more() -> None:
 def test_flags_take_semaphores_too() -> None:
     few = replace(TARGET, semaphores=replace(CELLS, count=1))
     with pytest.raises(UnsupportedByTarget, match="2 semaphores are needed, for flag"):
-        synchronize(PROGRAM, few, "flags")
+        PASS.apply(synchronize(PROGRAM, TARGET, "flags"), few)
     assert synchronize(PROGRAM, replace(few, semaphores=CELLS), "flags").semaphores == ()
 
 

@@ -53,7 +53,7 @@ def test_without_passes_the_program_is_as_the_strategy_leaves_it() -> None:
 
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard", "barrier"])
 def test_random_programs_are_within_the_limits_and_keep_their_verdict(strategy: str) -> None:
-    for seed in range(20):
+    for seed in range(8):
         case = generate(seed, Shape(9, 400, control_in_memory=seed % 2 == 0))
         given = strategies.load(strategy).synchronize(case.program, TARGET)
         found = synchronize(case.program, NARROW, strategy)
@@ -64,9 +64,9 @@ def test_random_programs_are_within_the_limits_and_keep_their_verdict(strategy: 
 
 
 REGISTERS = {
-    "calibration-loop": {"gpsimd": 2, "scalar": 4, "sync": 2, "vector": 4},
+    "calibration-loop": {"gpsimd": 1, "scalar": 2, "sync": 1, "vector": 2},
     "matmul": {"gpsimd": 3, "scalar": 2, "sync": 3, "tensor": 10, "vector": 6},
-    "sync-chain": {"gpsimd": 2, "scalar": 2, "vector": 4},
+    "sync-chain": {"gpsimd": 1, "scalar": 1, "vector": 2},
 }
 
 

@@ -25,15 +25,15 @@ from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.expr import Binary, Expr, Iteration
 from headway.ir.program import ControlRead, If, InputDecl, Instr, Loop, Node, Program, While
 from headway.ir.walk import walk
+from headway.passes._rewrite import mapped, rewritten
+from headway.passes._rewrite import with_values as with_step_values
 from headway.passes._signals import Signals
 from headway.passes._values import (
     as_inputs,
     as_iterations,
-    mapped,
     period,
     shifted,
     with_values,
-    with_values_in_engine,
 )
 from headway.sync.program import (
     Assign,
@@ -131,8 +131,9 @@ class Epochs:
         self._flags |= {flag.name: flag for flag in alone.flags}
         bodies: Bodies = {engine: [] for engine in self._engines}
         for engine in alone.engines:
-            back = with_values_in_engine(engine.body, as_iterations(names))
-            bodies[engine.engine] = [*self._cleared(engine), *back]
+            back = as_iterations(names)
+            body = rewritten(engine.body, lambda node, rule=back: (with_step_values(node, rule),))
+            bodies[engine.engine] = [*self._cleared(engine), *body]
         self._is_first = False
         return bodies
 

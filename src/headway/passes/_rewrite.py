@@ -1,11 +1,11 @@
-"""Rewriting the nodes of an engine program, of any depth."""
+"""Rewriting the nodes of an engine program, and the values in their expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from headway.ir.expr import Binary, Expr, Input, Leaf
+from headway.ir.expr import Binary, Expr, Input
 from headway.sync.program import (
     Assign,
     Exec,
@@ -15,7 +15,6 @@ from headway.sync.program import (
     SyncLoop,
     SyncNode,
     SyncWhile,
-    Threshold,
     Wait,
     Waits,
 )
@@ -39,37 +38,56 @@ def _inside(node: SyncNode, rule: Callable[[SyncNode], Iterable[SyncNode]]) -> S
             return node
 
 
-Renaming = Callable[[RegisterRef], RegisterRef]
+Rule = Callable[[Expr], Expr | None]
+"""What an expression becomes; None = the same, with the rule applied to its parts."""
 
 
-def with_registers(node: SyncNode, rename: Renaming) -> SyncNode:
-    """Return a node with other registers in its waits, its load and its expressions."""
+def mapped(expr: Expr, rule: Rule) -> Expr:
+    """Return an expression with other parts."""
+    new = rule(expr)
+    if new is not None:
+        return new
+    if isinstance(expr, Binary):
+        return Binary(expr.operator, mapped(expr.left, rule), mapped(expr.right, rule))
+    if isinstance(expr, Input) and expr.index is not None:
+        return Input(expr.name, mapped(expr.index, rule))
+    if isinstance(expr, RegisterRef):
+        return RegisterRef(expr.name, mapped(expr.index, rule))
+    return expr
+
+
+def with_values(node: SyncNode, rule: Rule) -> SyncNode:
+    """Return a node with other values in its own expressions: not in those of its bodies."""
     match node:
         case Exec() | Waits() | Load():
-            return replace(node, waits=tuple(_wait(wait, rename) for wait in node.waits))
+            return replace(node, waits=_waits(node.waits, rule))
         case Assign():
-            return replace(node, register=rename(node.register), value=_expr(node.value, rename))
-        case SyncLoop() | SyncWhile() | SyncIf():
-            load = node.load
-            waits = tuple(_wait(wait, rename) for wait in load.waits) if load else ()
-            return replace(node, load=replace(load, waits=waits) if load else None)
+            return Assign(_register(node.register, rule), mapped(node.value, rule), node.at)
+        case SyncLoop():
+            return replace(node, trip=mapped(node.trip, rule), load=_sync_load(node.load, rule))
+        case SyncWhile() | SyncIf():
+            load = _sync_load(node.load, rule)
+            return replace(node, condition=mapped(node.condition, rule), load=load)
         case _:
             return node
 
 
-def _wait(wait: Wait, rename: Renaming) -> Wait:
+def _sync_load(load: Load | None, rule: Rule) -> Load | None:
+    return replace(load, waits=_waits(load.waits, rule)) if load else None
+
+
+def _waits(waits: tuple[Wait, ...], rule: Rule) -> tuple[Wait, ...]:
+    return tuple(_wait(wait, rule) for wait in waits)
+
+
+def _wait(wait: Wait, rule: Rule) -> Wait:
     register = wait.threshold.register
     if register is None:
         return wait
-    return replace(wait, threshold=Threshold(rename(register), wait.threshold.offset))
+    return replace(wait, threshold=replace(wait.threshold, register=_register(register, rule)))
 
 
-def _expr(expr: Expr, rename: Renaming) -> Expr:
-    if isinstance(expr, RegisterRef):
-        return rename(RegisterRef(expr.name, _expr(expr.index, rename)))
-    if isinstance(expr, Binary):
-        return Binary(expr.operator, _expr(expr.left, rename), _expr(expr.right, rename))
-    if isinstance(expr, Input) and expr.index is not None:
-        return Input(expr.name, _expr(expr.index, rename))
-    assert isinstance(expr, int | Leaf)
-    return expr
+def _register(register: RegisterRef, rule: Rule) -> RegisterRef:
+    new = mapped(register, rule)
+    assert isinstance(new, RegisterRef), "only a register takes the place of one that is set"
+    return new

@@ -1,43 +1,13 @@
-"""Other values in the expressions of a sequential program and of engine programs."""
+"""Other values in the expressions of a sequential program."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from math import lcm
 
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, While
-from headway.passes._rewrite import Body, rewritten
-from headway.sync.program import (
-    Assign,
-    Exec,
-    Load,
-    RegisterRef,
-    SyncIf,
-    SyncLoop,
-    SyncNode,
-    SyncWhile,
-    Wait,
-    Waits,
-)
-
-Rule = Callable[[Expr], Expr | None]
-"""What an expression becomes; None = the same, with the rule applied to its parts."""
-
-
-def mapped(expr: Expr, rule: Rule) -> Expr:
-    """Return an expression with other parts."""
-    new = rule(expr)
-    if new is not None:
-        return new
-    if isinstance(expr, Binary):
-        return Binary(expr.operator, mapped(expr.left, rule), mapped(expr.right, rule))
-    if isinstance(expr, Input) and expr.index is not None:
-        return Input(expr.name, mapped(expr.index, rule))
-    if isinstance(expr, RegisterRef):
-        return RegisterRef(expr.name, mapped(expr.index, rule))
-    return expr
+from headway.passes._rewrite import Rule, mapped
 
 
 def with_values(node: Node, rule: Rule) -> Node:
@@ -73,45 +43,6 @@ def _access(access: Access, rule: Rule) -> Access:
     if region is not None:
         region = tuple((mapped(low, rule), mapped(high, rule)) for low, high in region)
     return Access(access.buffer, mapped(access.slot, rule), region)
-
-
-def with_values_in_engine(body: Body, rule: Rule) -> Body:
-    """Return the body of an engine program with other values in all its expressions."""
-    return rewritten(body, lambda node: (_sync_node(node, rule),))
-
-
-def _sync_node(node: SyncNode, rule: Rule) -> SyncNode:
-    match node:
-        case Exec() | Waits() | Load():
-            return replace(node, waits=_waits(node.waits, rule))
-        case Assign():
-            return Assign(_register(node.register, rule), mapped(node.value, rule), node.at)
-        case SyncLoop():
-            return replace(node, trip=mapped(node.trip, rule), load=_sync_load(node.load, rule))
-        case SyncWhile() | SyncIf():
-            load = _sync_load(node.load, rule)
-            return replace(node, condition=mapped(node.condition, rule), load=load)
-        case _:
-            return node
-
-
-def _sync_load(load: Load | None, rule: Rule) -> Load | None:
-    return replace(load, waits=_waits(load.waits, rule)) if load else None
-
-
-def _waits(waits: tuple[Wait, ...], rule: Rule) -> tuple[Wait, ...]:
-    return tuple(_wait(wait, rule) for wait in waits)
-
-
-def _wait(wait: Wait, rule: Rule) -> Wait:
-    register = wait.threshold.register
-    if register is None:
-        return wait
-    return replace(wait, threshold=replace(wait.threshold, register=_register(register, rule)))
-
-
-def _register(register: RegisterRef, rule: Rule) -> RegisterRef:
-    return RegisterRef(register.name, mapped(register.index, rule))
 
 
 def shifted(iteration: str, by: Expr, step: int) -> Rule:

@@ -2,39 +2,34 @@
 
 In     engine programs with any number of registers
 Out    engine programs with at most `target.registers` for each engine
-Keeps  no instance early, no deadlock; where captures share a register an instance may be late
-Cost   linear
+Keeps  no instance early, no deadlock; exact as long as step 3 is not needed
+Cost   linear in the engine programs, times their registers where there are too few
+
+Where there are too few, one step after the other until it fits:
+
+1. Registers that are never needed at the same time are one. Thresholds are computed right in front
+   of their wait, so that they are not either.
+2. Registers that only count are computed where they are read, if their value has a closed form.
+3. Captures are made coarser: a row of slots shares one register, the longest row first; then all
+   captures of a counter do. What is shared holds the latest of the positions, which is never after
+   the point that waits, so that it is waited for longer at worst.
 
     write.q.x[i % 2] := shadow.q        ->      write.q.x := max(write.q.x, shadow.q)
-
-Captures are made coarser until they fit: first a row of slots shares one register, the longest row
-first, then all captures of a counter do. What is shared holds the latest of the positions, which
-is never after the point that waits, so that it is waited for longer at worst.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from headway.errors import Diagnostic, UnsupportedByTarget
-from headway.ir.expr import Binary
 from headway.ir.walk import deep_nests
-from headway.passes._rewrite import rewritten, with_registers
-from headway.sync.program import (
-    Assign,
-    Barrier,
-    EngineProgram,
-    Exec,
-    Load,
-    Register,
-    RegisterRef,
-    SyncNode,
-    SyncProgram,
-    Waits,
-    walk_sync,
-)
+from headway.passes._captures import Shared, with_shared
+from headway.passes._captures import choices as coarser
+from headway.passes._closed_forms import computed
+from headway.passes._sharing import shared
+from headway.passes.sync_pass import Concession
+from headway.sync.program import EngineProgram, SyncProgram
 from headway.targets.target import Target
 
 
@@ -43,106 +38,78 @@ def register_count(engine: EngineProgram) -> int:
     return sum(register.size for register in engine.registers)
 
 
-def coarsened(engine: EngineProgram, most: int) -> dict[str, str]:
-    """Return which captures have to share a register, by the name of that register.
-
-    A row that shares one register keeps its name. Raise UnsupportedByTarget if nothing helps.
-    """
-    shared: dict[str, str] = {}
-    count = register_count(engine)
-    captures = _captures(engine)
-    for register in sorted(engine.registers, key=lambda r: (-r.size, r.name)):
-        if count > most and register.name in captures and register.size > 1:
-            shared[register.name] = register.name
-            count -= register.size - 1
-    groups: defaultdict[str, list[Register]] = defaultdict(list)
+def attempts(engine: EngineProgram) -> Iterator[tuple[EngineProgram, Shared]]:
+    """Yield programs with ever fewer registers, and which captures share one in each."""
+    yield engine, {}
+    engine = shared(engine)
+    yield engine, {}
     for register in engine.registers:
-        if register.name in captures:
-            groups[captures[register.name]].append(register)
-    for q, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        if count > most and len(group) > 1:
-            shared |= {register.name: f"capture.{q}" for register in group}
-            count -= len(group) - 1
-    if count > most:
-        raise UnsupportedByTarget(_too_many(engine, count, most))
-    return shared
+        found = computed(engine, register.name) if register.size == 1 else None
+        if found and register_count(fewer := shared(found)) < register_count(engine):
+            engine = fewer
+            yield engine, {}
+    for choice in coarser(engine):
+        yield shared(with_shared(engine, choice)), choice
 
 
-def _captures(engine: EngineProgram) -> dict[str, str]:
-    """Return the registers that may share: thresholds of one counter that do not count themselves.
+def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Concession, ...]]:
+    """Return an engine program with at most `most` registers, and what was given up for that.
 
-    After a barrier positions count anew, so that the latest is not the largest: none may then.
+    Raise UnsupportedByTarget if it needs more in any case.
     """
-    counter: dict[str, set[str]] = defaultdict(set)
-    fixed: set[str] = set()
-    for node in walk_sync(engine.body):
-        match node:
-            case Exec() | Waits() | Load():
-                for wait in node.waits:
-                    if wait.threshold.register is not None:
-                        counter[wait.threshold.register.name].add(wait.counter)
-            case Assign():
-                fixed |= _reads(node)
-            case Barrier():
-                return {}
-            case _:
-                pass
-    return {r: next(iter(q)) for r, q in counter.items() if len(q) == 1 and r not in fixed}
+    least = register_count(engine)
+    for attempt, choice in attempts(engine):
+        if register_count(attempt) <= most:
+            return attempt, _concessions(engine, choice, most)
+        least = min(least, register_count(attempt))
+    raise UnsupportedByTarget(_too_many(engine, least, most))
 
 
-def _reads(node: Assign) -> set[str]:
-    found: set[str] = set()
-
-    def note(register: RegisterRef) -> RegisterRef:
-        found.add(register.name)
-        return register
-
-    with_registers(replace(node, register=RegisterRef("")), note)
-    return found
-
-
-def _fitted(engine: EngineProgram, most: int) -> EngineProgram:
-    if register_count(engine) <= most:
-        return engine
-    shared = coarsened(engine, most)
-
-    def rename(register: RegisterRef) -> RegisterRef:
-        name = shared.get(register.name)
-        return register if name is None else RegisterRef(name)
-
-    def rule(node: SyncNode) -> Iterator[SyncNode]:
-        new = with_registers(node, rename)
-        if isinstance(node, Assign) and isinstance(new, Assign) and node.register.name in shared:
-            new = replace(new, value=Binary("max", new.register, new.value))
-        yield new
-
-    registers = dict.fromkeys(
-        Register(shared[r.name]) if r.name in shared else r for r in engine.registers
+def _concessions(engine: EngineProgram, choice: Shared, most: int) -> tuple[Concession, ...]:
+    sizes = {register.name: register.size for register in engine.registers}
+    groups: dict[str, list[str]] = {}
+    for name, group in choice.items():
+        size = sizes.get(name, 1)
+        groups.setdefault(group, []).append(name if size == 1 else f"{name}[{size}]")
+    return tuple(
+        Concession(
+            "registers",
+            engine.engine,
+            f"one register for the captures {', '.join(names)}: {most} registers",
+        )
+        for names in groups.values()
     )
-    return replace(engine, body=rewritten(engine.body, rule), registers=tuple(registers))
 
 
 def _too_many(engine: EngineProgram, count: int, most: int) -> Diagnostic:
     return Diagnostic(
-        f"{engine.engine!r} needs {count} registers even if captures share them",
+        f"{engine.engine} needs {count} registers even if captures share them",
         engine.at,
-        rule=f"the target has {most} registers per engine",
+        rule=f"the target has {most} registers for each engine",
         help="use fewer queues, or a strategy that does not count: `headway list strategies`",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class AssignRegisters:
-    """Let captures share registers where there are not enough."""
+    """Share, compute, and make captures coarser where there are not enough registers."""
 
     name: str = "assign-registers"
     description: str = "fit the registers of each engine; captures share one where they must"
 
-    def apply(self, sync: SyncProgram, target: Target) -> SyncProgram:
-        """Return the engine programs. Raise UnsupportedByTarget if they cannot fit."""
+    def fit(self, sync: SyncProgram, target: Target) -> tuple[SyncProgram, tuple[Concession, ...]]:
+        """Return the engine programs and what was given up.
+
+        Raise UnsupportedByTarget if they cannot fit.
+        """
         with deep_nests():
-            engines = tuple(_fitted(engine, int(target.registers)) for engine in sync.engines)
-        return replace(sync, engines=engines)
+            found = [fitted(engine, int(target.registers)) for engine in sync.engines]
+        engines = tuple(engine for engine, _ in found)
+        return replace(sync, engines=engines), tuple(c for _, given_up in found for c in given_up)
+
+    def apply(self, sync: SyncProgram, target: Target) -> SyncProgram:
+        """Do what `fit` does."""
+        return self.fit(sync, target)[0]
 
 
 PASS = AssignRegisters()

@@ -22,6 +22,7 @@ ORDER = (
     "insert-epochs",
     "drop-dead-registers",
     "settle-thresholds",
+    "compute-counts",
     "split-waits",
     "assign-registers",
     "assign-semaphores",

@@ -1,0 +1,120 @@
+"""Captures that share a register: coarser, late at worst."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headway.ir.expr import Binary, Expr
+from headway.passes._liveness import Liveness
+from headway.passes._rewrite import rewritten, with_values
+from headway.passes.drop_dead_registers import reads
+from headway.sync.program import (
+    Assign,
+    Barrier,
+    EngineProgram,
+    Exec,
+    Load,
+    Register,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncWhile,
+    Waits,
+    walk_sync,
+)
+
+Shared = dict[str, str]
+"""The register that takes the place of a capture, or of a row of them."""
+
+
+def choices(engine: EngineProgram) -> Iterator[Shared]:
+    """Yield ever coarser choices: a row shares one register, the longest first; then a counter."""
+    counters = captures(engine)
+    chosen: Shared = {}
+    for register in sorted(engine.registers, key=lambda r: (-r.size, r.name)):
+        if register.name in counters and register.size > 1:
+            chosen[register.name] = register.name
+            yield dict(chosen)
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for register in engine.registers:
+        if register.name in counters:
+            groups[counters[register.name]].append(register.name)
+    for q, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        if len(group) > 1:
+            chosen |= dict.fromkeys(group, f"capture.{q}")
+            yield dict(chosen)
+
+
+def captures(engine: EngineProgram) -> dict[str, str]:
+    """Return the registers that may share, with their counter.
+
+    They are thresholds of one counter, kept for later, and nothing is computed from them. After a
+    barrier positions count anew, so that the latest is not the largest: none may share then.
+    """
+    counters: defaultdict[str, set[str]] = defaultdict(set)
+    used: set[str] = set()
+    for node in walk_sync(engine.body):
+        match node:
+            case Exec() | Waits() | Load():
+                for wait in node.waits:
+                    if wait.threshold.register:
+                        counters[wait.threshold.register.name].add(wait.counter)
+            case Assign():
+                used |= reads(node.value, node.register.index)
+            case SyncLoop():
+                used |= reads(node.trip)
+            case SyncWhile() | SyncIf():
+                used |= reads(node.condition)
+            case Barrier():
+                return {}
+            case _:
+                pass
+    kept = Liveness.of(engine).carried - used
+    return {name: min(q) for name, q in counters.items() if len(q) == 1 and name in kept}
+
+
+def with_shared(engine: EngineProgram, chosen: Shared) -> EngineProgram:
+    """Return an engine program in which these captures share registers."""
+
+    rising = _rising(engine)
+
+    def rename(expr: Expr) -> Expr | None:
+        if isinstance(expr, RegisterRef) and expr.name in chosen:
+            return RegisterRef(chosen[expr.name])
+        return None
+
+    def rule(node: SyncNode) -> Iterator[SyncNode]:
+        if isinstance(node, Assign) and node.register.name in chosen:
+            register = RegisterRef(chosen[node.register.name])
+            is_latest = node.value in rising  # it never falls, so that what comes last is more
+            latest = node.value if is_latest else Binary("max", register, node.value)
+            yield replace(node, register=register, value=latest)
+        else:
+            yield with_values(node, rename)
+
+    registers = dict.fromkeys(
+        Register(chosen[r.name]) if r.name in chosen else r for r in engine.registers
+    )
+    return replace(engine, body=rewritten(engine.body, rule), registers=tuple(registers))
+
+
+def _rising(engine: EngineProgram) -> set[Expr]:
+    """Return the registers to which numbers are added, and nothing else happens."""
+    found: dict[str, bool] = {}
+    for node in walk_sync(engine.body):
+        if isinstance(node, Assign):
+            name = node.register.name
+            found[name] = found.get(name, True) and _is_step(node)
+    single = {register.name for register in engine.registers if register.size == 1}
+    return {RegisterRef(name) for name, rises in found.items() if rises and name in single}
+
+
+def _is_step(node: Assign) -> bool:
+    match node.value:
+        case Binary("+", RegisterRef() as register, int() as number):
+            return register == node.register and number >= 0
+        case _:
+            return False

@@ -1,0 +1,213 @@
+"""Registers that only count, computed from iterations and inputs where they are read.
+
+    shadow.q := shadow.q + 2             threshold.1 := 2 * i + 1
+    threshold.1 := shadow.q - 1    ->    mm waits q >= threshold.1
+    mm waits q >= threshold.1
+
+Exact: the value is the same at every read. A register stays if its value has no such form where it
+is read, or one that takes more than a few operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from headway.ir.expr import Binary, Expr, Iteration, leaves
+from headway.passes._polynomial import Polynomial
+from headway.passes._rewrite import Body, with_values
+from headway.sync.program import (
+    Assign,
+    EngineProgram,
+    Exec,
+    Load,
+    Register,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncWhile,
+    Threshold,
+    Wait,
+    Waits,
+)
+
+Value = Polynomial | None
+"""What a register holds; None = no form is known."""
+
+MOST_OPERATIONS = 6
+
+
+class _NoFormError(Exception):
+    """The register is read where no form of its value is known."""
+
+
+def computed(engine: EngineProgram, register: str) -> EngineProgram | None:
+    """Return an engine program without that register; None if it cannot do without."""
+    form = _Form(register)
+    try:
+        body, _ = form.body(engine.body, Polynomial.of(0))
+    except _NoFormError:
+        return None
+    names = {r.name for r in engine.registers} - {register}
+    new = (Register(name) for name in form.computed if name not in names)
+    kept = tuple(r for r in engine.registers if r.name != register)
+    return replace(engine, body=body, registers=(*kept, *new))
+
+
+class _Form:
+    """Follows the value of one register through an engine program."""
+
+    def __init__(self, register: str) -> None:
+        self.computed: dict[str, None] = {}
+        self._register = RegisterRef(register)
+
+    def body(self, nodes: Iterable[SyncNode], value: Value) -> tuple[Body, Value]:
+        """Return nodes that do not use the register, and its value behind them."""
+        out: list[SyncNode] = []
+        for node in nodes:
+            out += self._without(node, value)
+            value = self._after(node, value)
+        return tuple(out), value
+
+    # The value behind a node
+
+    def _behind(self, nodes: Iterable[SyncNode], value: Value) -> Value:
+        for node in nodes:
+            value = self._after(node, value)
+        return value
+
+    def _after(self, node: SyncNode, value: Value) -> Value:
+        match node:
+            case Assign() if node.register == self._register:
+                return _substituted(node.value, self._register, value)
+            case SyncLoop():
+                step = self._step(node)
+                trip = _substituted(node.trip, self._register, value)
+                return value + step * trip if value and step and trip else None
+            case SyncWhile():
+                step = self._step(node)
+                return value if step and not step.terms else None
+            case SyncIf():
+                then, orelse = self._behind(node.then, value), self._behind(node.orelse, value)
+                return then if then == orelse else None
+            case _:
+                return value
+
+    def _step(self, node: SyncLoop | SyncWhile) -> Value:
+        """Return what each iteration adds, if that is always the same."""
+        entry = Polynomial.of(self._register)
+        end = self._behind(node.body, entry)
+        if end is None or (end - entry).names(self._register):
+            return None
+        step = end - entry
+        return None if step.names(Iteration(node.iteration)) else step
+
+    # Nodes without the register
+
+    def _without(self, node: SyncNode, value: Value) -> Iterator[SyncNode]:
+        match node:
+            case Assign() if node.register.name == self._register.name:
+                if node.register != self._register:
+                    raise _NoFormError
+            case Assign() if self._reads(node.value):
+                new = self._replaced(node, value)
+                assert isinstance(new, Assign)
+                yield replace(new, value=Polynomial.of(new.value).expression())
+            case Exec() | Waits() | Load():
+                before, waits = self._settled(node.waits, value)
+                yield from before
+                yield replace(node, waits=waits)
+            case SyncLoop() | SyncWhile():
+                yield from self._loop(node, value)
+            case SyncIf():
+                before, load = self._load(node.load, value)
+                yield from before
+                then, orelse = self.body(node.then, value)[0], self.body(node.orelse, value)[0]
+                if then or orelse or load:
+                    yield self._replaced(replace(node, then=then, orelse=orelse, load=load), value)
+            case _:
+                yield self._replaced(node, value)
+
+    def _loop(self, node: SyncLoop | SyncWhile, value: Value) -> Iterator[SyncNode]:
+        before, load = self._load(node.load, value)
+        if isinstance(node, SyncWhile) and (before or self._reads(node.condition)):
+            raise _NoFormError  # it is read again at every test
+        yield from before
+        step = self._step(node)
+        begun = Polynomial.of(Iteration(node.iteration))
+        body, _ = self.body(node.body, value + step * begun if value and step else None)
+        if body or load:
+            yield self._replaced(replace(node, body=body, load=load), value)
+
+    def _load(self, load: Load | None, value: Value) -> tuple[list[Assign], Load | None]:
+        if load is None:
+            return [], None
+        before, waits = self._settled(load.waits, value)
+        return before, replace(load, waits=waits)
+
+    def _replaced(self, node: SyncNode, value: Value) -> SyncNode:
+        def rule(expr: Expr) -> Expr | None:
+            return self._expression(value) if expr == self._register else None
+
+        return with_values(node, rule)
+
+    def _settled(
+        self, waits: tuple[Wait, ...], value: Value
+    ) -> tuple[list[Assign], tuple[Wait, ...]]:
+        """Return waits that do not use the register, and what computes their thresholds."""
+        before: list[Assign] = []
+        kept: list[Wait] = []
+        for wait in waits:
+            register = wait.threshold.register
+            if register == self._register:
+                sum_ = value and value + Polynomial.of(wait.threshold.offset)
+                expr = self._expression(sum_)
+                if isinstance(expr, int):
+                    kept.append(replace(wait, threshold=Threshold(None, expr)))
+                    continue
+                register = self._computed(len(before) + 1)
+                before.append(Assign(register, expr, wait.at))
+                wait = replace(wait, threshold=Threshold(register))
+            elif register and self._reads(register):
+                raise _NoFormError
+            kept.append(wait)
+        return before, tuple(kept)
+
+    def _computed(self, number: int) -> RegisterRef:
+        name = f"{self._register.name}.{number}"
+        self.computed[name] = None
+        return RegisterRef(name)
+
+    def _expression(self, value: Value) -> Expr:
+        if value is None:
+            raise _NoFormError
+        expr = value.expression()
+        if operations(expr) > MOST_OPERATIONS:
+            raise _NoFormError
+        return expr
+
+    def _reads(self, expr: Expr) -> bool:
+        return any(
+            isinstance(leaf, RegisterRef) and leaf.name == self._register.name
+            for leaf in leaves(expr)
+        )
+
+
+def _substituted(expr: Expr, register: RegisterRef, value: Value) -> Value:
+    """Return an expression with a value for a register; None if it needs others."""
+    used = {leaf for leaf in leaves(expr) if isinstance(leaf, RegisterRef)}
+    if not used:
+        return Polynomial.of(expr)
+    if used != {register} or value is None:
+        return None
+    form = Polynomial.of(expr)
+    rest = form - Polynomial.of(register)
+    return None if rest.names(register) else rest + value
+
+
+def operations(expr: Expr) -> int:
+    """Return how many operators an expression has."""
+    if not isinstance(expr, Binary):
+        return 0
+    return 1 + operations(expr.left) + operations(expr.right)

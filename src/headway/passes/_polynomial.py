@@ -1,0 +1,74 @@
+"""Sums of products of iterations and inputs: enough to compare the values of registers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headway.ir.expr import Binary, Expr, leaves
+
+Product = tuple[Expr, ...]
+"""What is multiplied, in the order of its text; () is 1."""
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """The sum of `factor * product`; no factor is 0."""
+
+    terms: frozenset[tuple[Product, int]]
+
+    @classmethod
+    def of(cls, expr: Expr) -> Polynomial:
+        """Return the polynomial of an expression; what is neither sum nor product is one value."""
+        if isinstance(expr, int):
+            return _collected([((), expr)])
+        if isinstance(expr, Binary) and expr.operator in ("+", "-", "*"):
+            left, right = cls.of(expr.left), cls.of(expr.right)
+            if expr.operator == "*":
+                return left * right
+            return left + right if expr.operator == "+" else left - right
+        return cls(frozenset({((expr,), 1)}))
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        return _collected([*self.terms, *other.terms])
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self + other * Polynomial.of(-1)
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        return _collected(
+            (tuple(sorted(a + b, key=str)), m * n) for a, m in self.terms for b, n in other.terms
+        )
+
+    def names(self, value: Expr) -> bool:
+        """Tell whether a value appears in it, in an index or inside another value too."""
+        parts = (part for product, _ in self.terms for part in product)
+        return any(leaf == value for part in parts for leaf in leaves(part))
+
+    def expression(self) -> Expr:
+        """Return an expression with that value: products first, the number last."""
+        terms = sorted(self.terms, key=lambda term: (-len(term[0]), -term[1], str(term[0])))
+        found: Expr | None = None
+        for product, factor in terms:
+            if found is None:
+                found = _product(product, factor)
+            elif factor < 0:
+                found = Binary("-", found, _product(product, -factor))
+            else:
+                found = Binary("+", found, _product(product, factor))
+        return 0 if found is None else found
+
+
+def _collected(terms: Iterable[tuple[Product, int]]) -> Polynomial:
+    found: Counter[Product] = Counter()
+    for product, factor in terms:
+        found[product] += factor
+    return Polynomial(frozenset((product, factor) for product, factor in found.items() if factor))
+
+
+def _product(product: Product, factor: int) -> Expr:
+    found: Expr | None = None if factor == 1 and product else factor
+    for value in product:
+        found = value if found is None else Binary("*", found, value)
+    return factor if found is None else found

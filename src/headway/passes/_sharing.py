@@ -1,0 +1,97 @@
+"""Registers that are never needed at the same time are one. Exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from headway.ir.expr import Expr
+from headway.passes._liveness import Liveness
+from headway.passes._rewrite import Body, rewritten, with_values
+from headway.passes.drop_dead_registers import reads
+from headway.sync.program import (
+    Assign,
+    EngineProgram,
+    Register,
+    RegisterRef,
+    SyncIf,
+    SyncLoop,
+    SyncNode,
+    SyncWhile,
+    Waits,
+)
+
+
+def shared(engine: EngineProgram) -> EngineProgram:
+    """Return an engine program with as few registers as an allocation in their order finds."""
+    sunk = replace(engine, body=_of_body(engine.body))
+    single = [register.name for register in engine.registers if register.size == 1]
+    groups = Liveness.of(sunk).groups(single)
+    if all(name == group for name, group in groups.items()):
+        return engine
+
+    def rename(expr: Expr) -> Expr | None:
+        if isinstance(expr, RegisterRef) and expr.name in groups:
+            return RegisterRef(groups[expr.name])
+        return None
+
+    def rule(node: SyncNode) -> Iterable[SyncNode]:
+        new = with_values(node, rename)
+        return () if isinstance(new, Assign) and new.value == new.register else (new,)
+
+    registers = dict.fromkeys(
+        Register(groups[r.name]) if r.name in groups else r for r in engine.registers
+    )
+    return replace(sunk, body=rewritten(sunk.body, rule), registers=tuple(registers))
+
+
+def _of_body(body: Body) -> Body:
+    """Compute thresholds as late as possible, in this body and those inside."""
+
+    def again(node: SyncNode) -> SyncNode:
+        match node:
+            case SyncLoop() | SyncWhile():
+                return replace(node, body=_of_body(node.body))
+            case SyncIf():
+                return replace(node, then=_of_body(node.then), orelse=_of_body(node.orelse))
+            case _:
+                return node
+
+    return sunk(tuple(map(again, _one_by_one(body))))
+
+
+def _one_by_one(body: Body) -> Iterator[SyncNode]:
+    for node in body:
+        if isinstance(node, Waits):
+            yield from (replace(node, waits=(wait,)) for wait in node.waits)
+        else:
+            yield node
+
+
+def sunk(body: Body) -> Body:
+    """Move each assignment behind the waits that follow it and do not read it."""
+    out: list[SyncNode] = []
+    held: list[Assign] = []
+    for node in body:
+        if isinstance(node, Assign):
+            if any(_disturbs(node, other) for other in held):
+                out += held
+                held = []
+            held.append(node)
+            continue
+        if isinstance(node, Waits):
+            read = reads(*(wait.threshold.register for wait in node.waits))
+            out += [other for other in held if other.register.name in read]
+            held = [other for other in held if other.register.name not in read]
+        else:
+            out += held
+            held = []
+        out.append(node)
+    return (*out, *held)
+
+
+def _disturbs(node: Assign, other: Assign) -> bool:
+    """Tell whether two assignments may not change places."""
+    name = node.register.name
+    touched = {other.register.name, *reads(other.value, other.register.index)}
+    return name in touched or other.register.name in reads(node.value, node.register.index)
