@@ -17,22 +17,26 @@ by walking the body until it no longer changes; what still changes after some wa
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from math import gcd
 from typing import NamedTuple
 
+from headway.analysis.forget import Forgetting
 from headway.analysis.levels import NEAR, REACH, SPAN, Shift, zone_of
-from headway.analysis.records import Cell, Known, Merger, Path, shifted_cell
+from headway.analysis.records import EVERY, Cell, Known, Merger, Path, Shifter
+from headway.analysis.reduce import Need
 from headway.analysis.steps import AnyStep, IfStep, LoopStep, Rotation, Step, Steps
-from headway.analysis.visit import Need, Rules, Visitor
+from headway.analysis.visit import Rules, Visitor
 
 PATIENCE = 3
 """Walks over a body, besides one for each slot that turns, before what changes is given up."""
 
-MAX_THOROUGH, MAX_REFINED = 50_000, 250_000
-"""Visits that an effort may be expected to take."""
+STRIDE = 128
+"""Nodes of a body from one comparison with the walk before to the next."""
+
+MAX_THOROUGH, MAX_REFINED = 20_000, 60_000
+"""Work that an effort may be expected to take: steps walked, and records merged."""
 
 
 class Effort(IntEnum):
@@ -45,29 +49,32 @@ class Effort(IntEnum):
 
 def effort(body: tuple[AnyStep, ...]) -> Effort:
     """Return the most effort that a program of this size can have."""
-    thorough, refined = _visits(body, 0)
+    thorough, refined = _work(body, 0)
     if thorough <= MAX_THOROUGH:
         return Effort.THOROUGH
     return Effort.REFINED if refined <= MAX_REFINED else Effort.QUICK
 
 
-def _visits(body: tuple[AnyStep, ...], depth: int) -> tuple[int, int]:
-    """Return the visits with each effort; where paths meet, each cell counts as one."""
+def _work(body: tuple[AnyStep, ...], depth: int) -> tuple[int, int]:
+    """Return the work with each effort, of what it takes more than a single walk.
+
+    Where paths meet, each record counts. A step that finds everything as it was in the walk before
+    costs next to nothing, so that of a long body only the beginning counts again.
+    """
     thorough = refined = 0
     for step in body:
-        weight = 1 if isinstance(step, Step) else 1 + len(step.cells)
-        thorough += weight * (2 * depth + 1)
-        refined += weight * (depth + 1)
-        for part in _parts(step):
-            more = _visits(part, depth + isinstance(step, LoopStep))
+        if isinstance(step, Step):
+            thorough += 1  # its cells remember more
+            continue
+        records = sum(w.bit_count() + a.bit_count() for w, a in step.cells.values())
+        parts = (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
+        again = records + min(records, sum(map(len, parts)))
+        thorough += again * (2 * depth + 1)
+        refined += again * (depth + 1)
+        for part in parts:
+            more = _work(part, depth + isinstance(step, LoopStep))
             thorough, refined = thorough + more[0], refined + more[1]
     return thorough, refined
-
-
-def _parts(step: AnyStep) -> tuple[tuple[AnyStep, ...], ...]:
-    if isinstance(step, Step):
-        return ()
-    return (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
 
 
 class Flow:
@@ -78,18 +85,19 @@ class Flow:
         self._rules = rules
         self._effort = effort(steps.body)
         has_meetings = any(not isinstance(step, Step) for step in steps.body)
-        is_thorough = has_meetings and self._effort == Effort.THOROUGH
-        self._visitor = Visitor(steps, rules, is_thorough)
+        is_thorough = self._effort == Effort.THOROUGH
+        self._visitor = Visitor(steps, rules, has_meetings, is_thorough)
         self._levels = self._visitor.levels
         self._cells = self._visitor.cells
         self._heads: dict[int, _State] = {}
+        self._walks: dict[tuple[int, bool], _Passed] = {}
         self._is_last = True  # whether no loop around will be walked again
         self._shift_back = Shift(self._levels)
         self._body(steps.body)
 
     @property
-    def needs(self) -> dict[tuple[str, int], list[Need]]:
-        """The waits that remain. What is never executed is not listed."""
+    def needs(self) -> Sequence[Sequence[Need]]:
+        """The waits that remain, by the number of their step; none of what is never executed."""
         return self._visitor.needs
 
     def _body(self, steps: Iterable[AnyStep]) -> None:
@@ -139,10 +147,12 @@ class Flow:
                 self._body(step.body)
                 return
         entry = list(self._levels.count)
+        is_repeated, self._visitor.remembers = self._visitor.remembers, self._effort > Effort.QUICK
         if self._effort == Effort.THOROUGH:
             walk = self._settle(step, entry)
         else:
             walk = self._descend(step, entry)
+        self._visitor.remembers = is_repeated
         if step.trip is None:
             self._restore(walk.tested)
             self._turn_unknown(step.rotations)
@@ -188,24 +198,39 @@ class Flow:
         return self._walk(step)
 
     def _walk(self, step: LoopStep) -> _Walk:
-        """Walk the body once."""
+        """Walk the body once, as far as it differs from the walk before."""
         head = self._state(step.cells)
         if step.is_while:
             for load in step.loads:
                 self._visitor.visit(load)
         tested = self._state(step.cells) if step.is_while else head
-        self._body(step.body)
-        return _Walk(head, tested, self._state(step.cells))
+        if len(step.body) <= STRIDE or self._effort == Effort.QUICK:
+            self._body(step.body)
+            return _Walk(head, tested, self._state(step.cells))
+        # Inner loops are walked with less effort before the last walk.
+        key = (step.zone, self._is_last or all(isinstance(node, Step) for node in step.body))
+        last = self._walks.get(key)
+        passed: dict[int, _State] = {}
+        for start in range(0, len(step.body), STRIDE):
+            passed[start] = self._state(step.cells)
+            if last and passed[start] == last.passed[start]:
+                self._restore(last.end)
+                passed = {**last.passed, **passed}
+                break
+            self._body(step.body[start : start + STRIDE])
+        end = self._state(step.cells)
+        self._walks[key] = _Passed(passed, end)
+        return _Walk(head, tested, end)
 
     def _forget(self, step: LoopStep, before: _State) -> None:
         """Keep only what iterations cannot change: what engines knew, and where accesses may be."""
         self._visitor.known = [levels.copy() for levels in before.known]
         turning = {n: rotation.cells for rotation in step.rotations for n in rotation.cells}
+        forgetting = Forgetting(self._steps, self._levels)
         for number, (writers, accessors) in step.cells.items():
             cells = (before.cells[other] for other in turning.get(number, (number,)))
-            self._cells[number] = self._visitor.unknown(
-                self._steps.sort_of(number), writers, accessors, [cell for cell in cells if cell]
-            )
+            sort = self._steps.sort_of(number)
+            self._cells[number] = forgetting.cell(sort, writers, accessors, list(cells))
 
     def _open(self, step: LoopStep, entry: list[int]) -> Shift:
         """Let every counter that the loop signals count from the header on."""
@@ -218,9 +243,17 @@ class Flow:
     def _enter(self, step: LoopStep, shift: Shift) -> None:
         """Let the state at the entry read as it does at the header.
 
+        Signals of counters that do not touch a cell inside may stay at their old positions, which
+        is quick; only many walks make more of their distance to the header.
         Groups must not be shared with cells that the loop does not touch.
         """
-        self._shift(step.cells, shift, defaultdict(self._levels.groups.__next__))
+        if not shift.is_empty:
+            shifter = Shifter(shift, self._levels.groups if self._levels.has_groups else None)
+            is_thorough = self._effort == Effort.THOROUGH
+            for number, touched in step.cells.items():
+                if cell := self._cells[number]:
+                    self._cells[number] = shifter.cell(cell, EVERY if is_thorough else touched)
+            self._visitor.known = shifter.known(self._visitor.known)
 
     def _back(self, step: LoopStep) -> None:
         """Go from the end of the body to the header; `_shift_back` says how levels read there."""
@@ -285,20 +318,15 @@ class Flow:
                 for number in rotation.cells[first::stride]:
                     self._cells[number] = merged
 
-    def _shift(
-        self, cells: Iterable[int], shift: Shift, groups: dict[int, int] | None = None
-    ) -> None:
-        """Let the state read as `shift` says. Equal cells stay one object."""
+    def _shift(self, cells: Iterable[int], shift: Shift) -> None:
+        """Let the state read as `shift` says."""
         if shift.is_empty:
             return
-        shared: dict[int, tuple[Cell, Cell]] = {}
+        shifter = Shifter(shift)
         for number in cells:
-            cell = self._cells[number]
-            if cell:
-                if id(cell) not in shared:
-                    shared[id(cell)] = (cell, shifted_cell(cell, shift, groups))
-                self._cells[number] = shared[id(cell)][1]
-        self._visitor.known = [list(shift.lowers(tuple(k))) for k in self._visitor.known]
+            if cell := self._cells[number]:
+                self._cells[number] = shifter.cell(cell)
+        self._visitor.known = shifter.known(self._visitor.known)
 
     def _state(self, cells: Iterable[int]) -> _State:
         current = self._cells
@@ -323,6 +351,13 @@ class _Walk(NamedTuple):
     end: _State
 
 
+class _Passed(NamedTuple):
+    """What held at places of a body, by the number of the node there, and at its end."""
+
+    passed: dict[int, _State]
+    end: _State
+
+
 class _State(NamedTuple):
     """What holds at a point, of the cells that are of interest. Never changed."""
 
@@ -334,4 +369,5 @@ class _State(NamedTuple):
 def _path(shift: Shift | None, known: Known) -> Path:
     if shift is None or shift.is_empty:
         return Path(None, known)
-    return Path(shift, [list(shift.lowers(tuple(levels))) for levels in known])
+    shifter = Shifter(shift)
+    return Path(shifter, shifter.known(known))

@@ -18,7 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from headway.analysis.slots import form
+from headway.analysis.slots import Shapes, form
+from headway.ir.expr import Expr
 from headway.ir.program import Access, Instr, Loop, Node, Program, While
 from headway.ir.walk import branches
 
@@ -27,6 +28,10 @@ MAX_SLOTS = 64
 
 Terms = tuple[tuple[str, int], ...]
 Frame = Mapping[str, Terms]
+
+
+Scope = Mapping[str, tuple[int, int]]
+"""The loops around by iteration: how deep they are, and a number for each."""
 
 
 class Position(NamedTuple):
@@ -39,11 +44,13 @@ class Position(NamedTuple):
 class Frames:
     """The frames that the loops of a program give to its rotating buffers."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, shapes: Shapes) -> None:
+        self._shapes = shapes
         self._slots = {buffer.name: buffer.slots for buffer in program.buffers}
+        self._rotating = {buffer for buffer, slots in self._slots.items() if 1 < slots <= MAX_SLOTS}
         self._votes: defaultdict[int, defaultdict[str, Counter[Terms]]]
         self._votes = defaultdict(lambda: defaultdict(Counter))
-        if any(1 < slots <= MAX_SLOTS for slots in self._slots.values()):
+        if self._rotating:
             self._count(program.body, {})
 
     def position(self, access: Access) -> Position | None:
@@ -51,7 +58,10 @@ class Frames:
         slots = self._slots[access.buffer]
         if slots == 1:
             return Position((), 0)
-        found = form(access.slot)
+        return self._position(slots, access.slot)
+
+    def _position(self, slots: int, slot: Expr) -> Position | None:
+        found = form(slot)
         if not isinstance(found.terms, tuple) or (found.terms and found.modulus not in (0, slots)):
             return None
         terms = ((loop, c % slots) for loop, c in found.terms)
@@ -80,30 +90,40 @@ class Frames:
             new[buffer] = tuple(sorted((*frame.get(buffer, ()), (loop.iteration, turn))))
         return new
 
-    def _count(self, body: tuple[Node, ...], scope: dict[str, tuple[int, int]]) -> None:
+    def _count(self, body: tuple[Node, ...], scope: Scope) -> None:
+        found: list[tuple[str, int]] = []
         for node in body:
             if isinstance(node, Instr):
-                self._vote((*node.reads, *node.writes), scope)
+                self._collect(node.reads, found)
+                self._collect(node.writes, found)
                 continue
+            self._vote(found, scope)
             inner = scope
             if isinstance(node, Loop | While):
                 inner = {**scope, node.iteration: (len(scope), id(node))}
             if node.control:  # a while tests its condition inside
-                self._vote(node.control.reads, inner if isinstance(node, While) else scope)
+                self._collect(node.control.reads, found)
+                self._vote(found, inner if isinstance(node, While) else scope)
             for part in branches(node):
                 self._count(part, inner)
+        self._vote(found, scope)
 
-    def _vote(self, accesses: tuple[Access, ...], scope: dict[str, tuple[int, int]]) -> None:
+    def _collect(self, accesses: tuple[Access, ...], found: list[tuple[str, int]]) -> None:
+        """Note accesses to rotating buffers by the number of their slot."""
         for access in accesses:
-            if not 1 < self._slots[access.buffer] <= MAX_SLOTS:
-                continue
-            position = self.position(access)
-            if position and position.terms:
-                self._vote_for(access.buffer, position.terms, scope)
+            if type(access.slot) is not int and access.buffer in self._rotating:
+                found.append((access.buffer, self._shapes.of(access.slot)))
 
-    def _vote_for(self, buffer: str, terms: Terms, scope: dict[str, tuple[int, int]]) -> None:
+    def _vote(self, found: list[tuple[str, int]], scope: Scope) -> None:
+        for (buffer, number), count in Counter(found).items():
+            position = self._position(self._slots[buffer], self._shapes.expr(number))
+            if position and position.terms:
+                self._vote_for(buffer, position.terms, scope, count)
+        found.clear()
+
+    def _vote_for(self, buffer: str, terms: Terms, scope: Scope, count: int) -> None:
         """Vote in each loop that counts for the part of the frame that is fixed by then."""
         for name, _ in terms:
             depth, loop = scope[name]
             part = tuple(term for term in terms if scope[term[0]][0] <= depth)
-            self._votes[loop][buffer][part] += 1
+            self._votes[loop][buffer][part] += count

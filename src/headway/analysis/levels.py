@@ -35,9 +35,12 @@ def zone_of(level: int) -> int:
 class Levels:
     """The current count of every counter, and where each zone was opened at the earliest."""
 
-    def __init__(self, counters: int) -> None:
+    def __init__(self, counters: int, has_groups: bool = True) -> None:
         self.count = [0] * counters
-        self.groups = itertools.count()  # a number for each access that is visited
+        self.nothing = (NEVER,) * counters
+        self.has_groups = has_groups
+        # A number for each access that is visited, if it may touch several atoms.
+        self.groups = itertools.count() if has_groups else itertools.repeat(0)
         self._floors: list[dict[int, int]] = [{0: NEVER} for _ in range(counters)]
 
     def open(self, q: int, zone: int, floor: int) -> None:
@@ -72,6 +75,17 @@ class Levels:
             if a < b:
                 a, b = b, a
         return b
+
+    def meets(self, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the lower bounds of levels of every counter."""
+        if a == b:
+            return a
+        nothing, meet = self.nothing, self.meet
+        if a is nothing or b is nothing:
+            return nothing
+        return tuple(
+            [x if x == y else meet(q, x, y) for q, (x, y) in enumerate(zip(a, b, strict=True))]
+        )
 
     def is_static(self, q: int, low: int, high: int) -> bool:
         """Tell whether a level between the bounds has one known distance from the current count."""

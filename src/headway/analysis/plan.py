@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from headway.analysis.reduce import Need
 from headway.analysis.steps import ACCESS, WRITE, AnyStep, IfStep, Step
-from headway.analysis.visit import Need
+from headway.analysis.touches import Touch
 from headway.ir.expr import Expr
 
 
@@ -34,14 +35,44 @@ class Site(NamedTuple):
     slot: Expr
 
 
-Needs = Mapping[tuple[str, int], Sequence[Need]]
+Needs = Sequence[Sequence[Need]]
+
+
+class Sites:
+    """What may be captured at each step. Equal sites are one object, as their slots are."""
+
+    def __init__(self) -> None:
+        self._sites: dict[tuple[int, int, int, int], Site] = {}
+        self._of: dict[int, list[Site]] = {}
+
+    def of(self, step: Step) -> list[Site]:
+        """Return the sites of a step."""
+        found = self._of.get(step.at)
+        if found is None:
+            touches = [(ACCESS, touch) for touch in (*step.reads, *step.writes)]
+            touches += [(WRITE, touch) for touch in step.writes]
+            sites = {id(site): site for site in (self._site(step.counter, *t) for t in touches)}
+            found = self._of[step.at] = list(sites.values())
+        return found
+
+    def _site(self, counter: int, kind: int, touch: Touch) -> Site:
+        key = (kind, counter, touch.place, id(touch.slot))
+        site = self._sites.get(key)
+        if site is None:
+            site = self._sites[key] = Site(Key(kind, counter, touch.place), touch.slot)
+        return site
 
 
 class Plan:
     """What one engine has to do besides its instructions. `at` numbers steps in textual order."""
 
     def __init__(
-        self, engine: int, steps: Sequence[Step], needs: Needs, horizons: Sequence[int]
+        self,
+        engine: int,
+        steps: Sequence[Step],
+        needs: Needs,
+        sites: Sites,
+        horizons: Sequence[int],
     ) -> None:
         self.engine = engine
         self.needs: dict[int, Sequence[Need]] = {}
@@ -49,10 +80,10 @@ class Plan:
         self._last_read: dict[Key, int] = {}
         self._last_use: defaultdict[int, int] = defaultdict(lambda: -1)
         for at, step in enumerate(steps):
-            if step.engine == engine and (waits := needs.get((step.name, engine))):
+            if step.engine == engine and (waits := needs[at]):
                 self._note(at, waits)
         if self._last_read:
-            self._find_sites(steps, horizons)
+            self._find_sites(steps, sites, horizons)
         self._places = sorted(self.sites)
 
     @property
@@ -84,22 +115,17 @@ class Plan:
             else:
                 self._last_use[need.counter] = at
 
-    def _find_sites(self, steps: Sequence[Step], horizons: Sequence[int]) -> None:
+    def _find_sites(self, steps: Sequence[Step], sites: Sites, horizons: Sequence[int]) -> None:
         """Find the accesses whose capture is read later (C17 shows one that is not)."""
-        for at, step in enumerate(steps):
-            for site in _sites(step):
-                if self._last_read.get(site.key, -1) >= horizons[at]:
-                    self.sites.setdefault(at, []).append(site)
-                    self._last_use[site.key.counter] = max(self._last_use[site.key.counter], at)
-
-
-def _sites(step: Step) -> dict[Site, None]:
-    found: dict[Site, None] = {}
-    for touch in (*step.reads, *step.writes):
-        found[Site(Key(ACCESS, step.counter, touch.place), touch.slot)] = None
-    for touch in step.writes:
-        found[Site(Key(WRITE, step.counter, touch.place), touch.slot)] = None
-    return found
+        last_read = self._last_read
+        captured = {key.counter for key in last_read}
+        for step in steps:
+            if step.counter in captured:
+                horizon = horizons[step.at]
+                found = [s for s in sites.of(step) if last_read.get(s.key, -1) >= horizon]
+                if found:
+                    self.sites[step.at] = found
+                    self._last_use[step.counter] = max(self._last_use[step.counter], step.at)
 
 
 def horizons(steps: Sequence[AnyStep]) -> list[int]:

@@ -8,6 +8,9 @@ Cost   linear in the records of the cells that are merged
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from operator import is_
 from typing import NamedTuple
 
 from headway.analysis.levels import NEVER, Levels, Shift
@@ -28,18 +31,25 @@ class Record(NamedTuple):
     group: int
 
 
+LONE = -2
+"""The group of a record that is never taken for a copy of another one."""
+
+EVERY = (-1, -1)
+"""Masks of all counters."""
+
 Records = dict[int, Record]  # by counter; never changed, only replaced
 Cell = tuple[Records, Records]  # the last writes, and the last accesses since
+Complete = tuple[int, ...]  # by counter: what is complete at the least
 Known = list[list[int]]  # by engine and counter: what is complete at the least
 
 
 class Path(NamedTuple):
-    """One of two paths that meet: how its levels read from now on, and what engines know on it.
+    """One of two paths that meet: how its cells read behind the meeting, and what engines know.
 
     `known` reads as behind the meeting already.
     """
 
-    shift: Shift | None
+    shifter: Shifter | None
     known: Known
 
 
@@ -67,10 +77,12 @@ class Merger:
         self._reconciles = reconciles
         self._widens = widens
         self._keeps_groups = keeps_groups
-        self._nothing = (NEVER,) * len(levels.count)
+        self._best = [list(map(max, *path.known, levels.nothing)) for path in (a, b)]
         self._groups: dict[tuple[int, int], int] = {}
         self._taken: set[int] = set()
-        self._memory: dict[tuple[int, int, int], tuple[Cell | None, Cell | None, Cell]] = {}
+        # Equal arguments are one object most of the time. They are kept alive with the result.
+        self._cells: dict[tuple[int, int, int], tuple[Cell | None, Cell | None, Cell]] = {}
+        self._knowns: dict[tuple[int, int], tuple[Complete, Complete, Complete]] = {}
 
     def cell(self, sort: int, a: Cell | None, b: Cell | None) -> Cell | None:
         """Merge a cell of a sort of place; return `a` itself if it holds on both paths.
@@ -80,11 +92,15 @@ class Merger:
         if a is None and b is None:
             return None
         key = (sort, id(a), id(b))
-        if key not in self._memory:
-            self._memory[key] = (a, b, self._merged(sort, a, b))  # keeps the arguments alive
-        return self._memory[key][2]
+        if key not in self._cells:
+            self._cells[key] = (a, b, self._merged(sort, a, b))
+        return self._cells[key][2]
 
     def _merged(self, sort: int, a: Cell | None, b: Cell | None) -> Cell:
+        if a is not None and self._a.shifter:
+            a = self._a.shifter.cell(a)
+        if b is not None and self._b.shifter:
+            b = self._b.shifter.cell(b)
         a_writes, a_accesses = a or ({}, {})
         b_writes, b_accesses = b or ({}, {})
         writes = self._records(WRITE, sort, a_writes, b_writes)
@@ -94,37 +110,77 @@ class Merger:
         return writes, accesses
 
     def _records(self, kind: int, sort: int, a: Records, b: Records) -> Records:
+        users = self._steps.users(kind, sort)
+        is_same = True
         merged: Records = {}
         for q, record in a.items():
-            users = self._steps.users(kind, sort, q)
-            merged[q] = self._record(q, users, record, b.get(q))
-        for q, record in b.items():
-            if q not in a:
-                users = self._steps.users(kind, sort, q)
-                merged[q] = self._record(q, users, None, record)
-        if len(merged) == len(a) and all(merged[q] is record for q, record in a.items()):
+            other = b.get(q)
+            if other is None:
+                new = self._single(q, users[q], record, 0)
+            else:
+                new = self._both(q, users[q], record, other)
+            is_same &= new is record
+            merged[q] = new
+        if not b.keys() <= a.keys():
+            merged |= {q: self._single(q, users[q], b[q], 1) for q in b if q not in a}
+        elif is_same:
             return a
         return merged
 
-    def _record(self, q: int, users: Users, a: Record | None, b: Record | None) -> Record:
-        before, a, b = a, shifted(q, a, self._a.shift), shifted(q, b, self._b.shift)
-        group = self._group(a.group if a else -1, b.group if b else -1)
-        if a is not None and b is not None and a is before and a[:-1] == b[:-1]:
-            return a if group == a.group else a._replace(group=group)
-        a_free, b_free = self._free(q, users, a, self._a), self._free(q, users, b, self._b)
-        low, high = self._bounds(q, users, (a, a_free), (b, b_free))
-        known, seen = self._nothing, a_free & b_free
-        if a is not None and b is not None:
-            known = self._known(a.known, b.known)
+    def _both(self, q: int, users: Users, a: Record, b: Record) -> Record:
+        """Merge the records of two paths; return `a` itself if it holds on both."""
+        low, high, known, seen, group = a
+        b_low, b_high, b_known, b_seen, b_group = b
+        group = self._group(group, b_group)
+        is_level = low == b_low and high == b_high
+        if not (is_level and seen == b_seen and known == b_known):
+            mask, best_a, best_b = users.mask, self._best[0][q], self._best[1][q]
+            free, b_free = seen & mask, b_seen & mask
+            if free != mask and best_a >= high:
+                free |= self._knowing(q, users, high, self._a.known)
+            if b_free != mask and best_b >= b_high:
+                b_free |= self._knowing(q, users, b_high, self._b.known)
+            if not is_level:
+                low, high = self._bounds(q, users, (a, free), (b, b_free))
+            if known != b_known:
+                known = self._known(known, b_known)
+            seen = free & b_free
             if self._widens:
                 low = low if low >= a.low else NEVER
                 high = high if high <= a.high else max(high, self._levels.count[q])
                 seen &= a.seen
         merged = Record(low, high, known, seen, group)
-        return before if before is not None and before == merged else merged
+        return a if merged == a else merged
+
+    def _single(self, q: int, users: Users, record: Record, path: int) -> Record:
+        """Merge a record with a path on which there was no access."""
+        mask, high = users.mask, record.high
+        free = record.seen & mask
+        if free != mask and self._best[path][q] >= high:
+            free |= self._knowing(q, users, high, (self._b if path else self._a).known)
+        if path:
+            low, high = self._bounds(q, users, (None, mask), (record, free))
+            group = self._group(-1, record.group)
+        else:
+            low, high = self._bounds(q, users, (record, free), (None, mask))
+            group = self._group(record.group, -1)
+        merged = Record(low, high, self._levels.nothing, free, group)
+        return record if merged == record else merged
+
+    def _knowing(self, q: int, users: Users, high: int, known: Known) -> int:
+        """Return the mask of the engines that know a signal to be complete."""
+        mask, covers = 0, self._levels.covers
+        for engine in users.engines:
+            if known[engine][q] >= high and covers(q, known[engine][q], high):
+                mask |= 1 << engine
+        return mask
 
     def _group(self, a: int, b: int) -> int:
         """Return one group for all records that come from these two."""
+        if not self._levels.has_groups:
+            return 0
+        if LONE in (a, b):
+            return LONE
         group = self._groups.get((a, b))
         if group is None:
             is_free = self._keeps_groups and a >= 0 and a not in self._taken
@@ -133,24 +189,10 @@ class Merger:
             self._groups[a, b] = group
         return group
 
-    def _free(self, q: int, users: Users, record: Record | None, path: Path) -> int:
-        """Return the mask of the engines that need not wait for a record."""
-        if record is None:
-            return users.mask
-        mask = record.seen & users.mask
-        if mask != users.mask:
-            covers = self._levels.covers
-            for engine in users.engines:
-                if covers(q, path.known[engine][q], record.high):
-                    mask |= 1 << engine
-        return mask
-
     def _bounds(
         self, q: int, users: Users, a: tuple[Record | None, int], b: tuple[Record | None, int]
     ) -> tuple[int, int]:
         (a_record, a_free), (b_record, b_free) = a, b
-        if a_record and b_record and a_record[:2] == b_record[:2]:
-            return a_record[:2]
         if self._reconciles and (a_free == users.mask) != (b_free == users.mask):
             # Where nobody has to wait, any threshold will do that is known to be reached (C15).
             record, free = (b_record, self._a) if a_free == users.mask else (a_record, self._b)
@@ -171,45 +213,82 @@ class Merger:
             return False
         return all(path.known[engine][q] >= record.low for engine in users.engines)
 
-    def _known(self, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    def _known(self, a: Complete, b: Complete) -> Complete:
         if a == b:
             return a
-        return tuple([self._least(q, x, y) for q, (x, y) in enumerate(zip(a, b, strict=True))])
+        key = (id(a), id(b))
+        found = self._knowns.get(key)
+        if found is None:
+            pairs = enumerate(zip(a, b, strict=True))
+            least = tuple([x if x == y else self._least(q, x, y) for q, (x, y) in pairs])
+            found = self._knowns[key] = (a, b, least)
+        return found[2]
 
     def _least(self, q: int, a: int, b: int) -> int:
-        if a == b:
-            return a
         least = self._levels.meet(q, a, b)
         return NEVER if self._widens and least < a else least
 
     def known(self) -> Known:
         """Merge what the engines know."""
         pairs = zip(self._a.known, self._b.known, strict=True)
-        return [
-            a.copy()
-            if a == b
-            else [self._least(q, x, y) for q, (x, y) in enumerate(zip(a, b, strict=True))]
-            for a, b in pairs
-        ]
+        return [list(self._known(tuple(a), tuple(b))) for a, b in pairs]
 
 
-def shifted(q: int, record: Record | None, shift: Shift | None) -> Record | None:
-    """Return a record as it reads behind a meeting of paths."""
-    if record is None or shift is None:
-        return record
-    low, high, known, seen, group = record
-    return Record(shift.lower(q, low), shift.upper(q, high), shift.lowers(known), seen, group)
+def anywhere(levels: Levels, records: Sequence[Record], is_complete: bool) -> Record:
+    """Return what holds for one of several cells with these records; `is_complete`: all of them."""
+    first = records[0]
+    low, high, known, seen, group = first
+    for record in records[1:]:
+        high, seen = levels.join(high, record.high), seen & record.seen
+        if is_complete:
+            known = levels.meets(known, record.known)
+    if low == NEVER and len(records) == 1 and (is_complete or known == levels.nothing):
+        return first
+    return Record(NEVER, high, known if is_complete else levels.nothing, seen, group)
 
 
-def shifted_cell(cell: Cell, shift: Shift, groups: dict[int, int] | None = None) -> Cell:
-    """Return a cell as it reads from a point on where counters start anew, with new groups."""
-    writes, accesses = cell
-    return _shifted(writes, shift, groups), _shifted(accesses, shift, groups)
+class Shifter:
+    """Lets cells read as `shift` says, each record with a new group if there are groups.
 
+    Equal cells stay one object, and so do equal records; what reads the same stays as it is.
+    """
 
-def _shifted(records: Records, shift: Shift, groups: dict[int, int] | None) -> Records:
-    found: Records = {}
-    for q, record in records.items():
-        new = shifted(q, record, shift) or record
-        found[q] = new if groups is None else new._replace(group=groups[record.group])
-    return found
+    def __init__(self, shift: Shift, groups: Iterator[int] | None = None) -> None:
+        self._shift = shift
+        self._groups = None if groups is None else defaultdict[int, int](groups.__next__)
+        self._cells: dict[tuple[int, int, int], tuple[Cell, Cell]] = {}
+        self._records: dict[int, tuple[Record, Record]] = {}
+
+    def known(self, known: Known) -> Known:
+        """Return what engines know, in its new reading."""
+        return [list(self._shift.lowers(tuple(levels))) for levels in known]
+
+    def cell(self, cell: Cell, touched: tuple[int, int] = EVERY) -> Cell:
+        """Return a cell in its new reading: writes and accesses of the counters in two masks.
+
+        Of counters that do not touch it from here on, what was known before stays known as it is.
+        """
+        key = (id(cell), *touched)
+        found = self._cells.get(key)
+        if found is None:
+            writes, accesses = map(self._all, cell, touched)
+            is_same = writes is cell[WRITE] and accesses is cell[ACCESS]
+            found = self._cells[key] = (cell, cell if is_same else (writes, accesses))
+        return found[1]
+
+    def _all(self, records: Records, touched: int) -> Records:
+        new = {q: self._record(q, r) if touched >> q & 1 else r for q, r in records.items()}
+        return records if all(map(is_, new.values(), records.values())) else new
+
+    def _record(self, q: int, record: Record) -> Record:
+        found = self._records.get(id(record))
+        if found is None:
+            shift = self._shift
+            low, high, known, seen, group = record
+            levels = (shift.lower(q, low), shift.upper(q, high), shift.lowers(known))
+            if self._groups is not None:
+                group = self._groups[group] if group != LONE else LONE
+            elif levels == (low, high, known):
+                return record
+            found = self._records[id(record)] = (record, Record(*levels, seen, group))
+        return found[1]

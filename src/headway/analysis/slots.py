@@ -11,7 +11,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from headway.ir.expr import Binary, Expr, affine
+from headway.ir.expr import Binary, Expr, Iteration, affine
 
 
 class Relation(Enum):
@@ -28,6 +28,36 @@ class Form(NamedTuple):
     terms: tuple[tuple[str, int], ...] | Expr
     offset: int
     modulus: int
+
+
+class Shapes:
+    """Numbers for the expressions of one program, equal for equal ones: quick to compare."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Expr, int]] = {}  # by identity, and kept alive
+        self._numbers: dict[object, int] = {}
+        self._exprs: list[Expr] = []
+
+    def of(self, expr: Expr) -> int:
+        """Return the number of an expression."""
+        found = self._known.get(id(expr))
+        if found is None:
+            number = self._numbers.setdefault(_shape(expr), len(self._exprs))
+            if number == len(self._exprs):
+                self._exprs.append(expr)
+            found = self._known[id(expr)] = (expr, number)
+        return found[1]
+
+    def expr(self, number: int) -> Expr:
+        """Return the first expression with a number."""
+        return self._exprs[number]
+
+
+def _shape(expr: Expr) -> object:
+    """Return a key that is equal for equal expressions; built-in types hash quickly."""
+    if type(expr) is Binary:
+        return expr.operator, _shape(expr.left), _shape(expr.right)
+    return expr.loop if type(expr) is Iteration else expr
 
 
 @lru_cache(maxsize=65536)

@@ -2,21 +2,19 @@
 
 In     a program, and for each control read the engines that load it
 Out    a tree of steps: who touches which cell, and for each loop and if all that it may change
-Exact  a cell is one slot of one atom in the frame of the loops around; an access whose slot is not
-       known in that frame names every cell that it may be
 Cost   linear in the accesses, times the depth of the nest for what loops touch
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from headway.analysis.frames import MAX_SLOTS, Frame, Frames
-from headway.ir.atoms import Atoms
-from headway.ir.expr import Expr
-from headway.ir.program import Access, If, Instr, Loop, Node, Program, While, control_counter
+from headway.analysis.frames import Frame, Frames
+from headway.analysis.slots import Shapes
+from headway.analysis.touches import Place, Touch, Touches
+from headway.ir.program import If, Instr, Loop, Node, Program, While, control_counter
 from headway.ir.walk import branches, engines_inside
 
 WRITE, ACCESS = 0, 1
@@ -26,33 +24,15 @@ Readers = Mapping[str, frozenset[str]]
 """For each control read the engines that load it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One atom in all slots of its buffer. `cells` is one for all slots if they are too many."""
-
-    buffer: str
-    atom: int
-    slots: int
-    cells: tuple[int, ...]
-
-
-class Touch(NamedTuple):
-    """An access to one place. `cell` is -1 if it may be any of `cells`."""
-
-    place: int
-    cell: int
-    cells: tuple[int, ...]
-    slot: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """An instruction, or the control read of one engine. Engines and counters are numbers.
 
-    `ordered` are counters that need no wait: its own if that is serial, and its engine's loads.
-    `is_kept`: the sequencer stands still until the one before on this counter has completed.
+    `at` numbers steps in textual order. `ordered` are counters that need no wait: its own if that
+    is serial, and its engine's loads. `is_kept`: the sequencer stands still until the one before on
+    this counter has completed. `cells` are all that it may touch.
     """
 
+    at: int
     name: str
     engine: int
     counter: int
@@ -62,6 +42,7 @@ class Step:
     is_idle: bool  # a load by an engine that has no work inside
     reads: tuple[Touch, ...]
     writes: tuple[Touch, ...]
+    cells: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +91,16 @@ class Users(NamedTuple):
     mask: int
 
 
+class _Host(NamedTuple):
+    """What instructions of one engine and queue have in common."""
+
+    engine: int
+    counter: int
+    ordered: tuple[int, ...]
+    is_kept: bool
+    bit: int  # of the engine and its order, among all that may wait
+
+
 class Steps:
     """A prepared program: its steps, and the names behind the numbers."""
 
@@ -120,57 +111,90 @@ class Steps:
         queues = (queue.name for queue in program.queues)
         self.engines = program.hosts
         self.counters = (*self.engines, *queues, *map(control_counter, loading))
-        self.places: list[Place] = []
-        self._serial = program.serial
         self.readers = readers
+        self._serial = program.serial
         self._number = {name: i for i, name in enumerate(self.counters)}
-        self._atoms = Atoms(program)
-        self._frames = Frames(program)
-        self._slots = {buffer.name: buffer.slots for buffer in program.buffers}
-        self._place_numbers: dict[tuple[str, int], int] = {}
-        self._whole: dict[str, tuple[Touch, ...]] = {}
-        self._consumers: tuple[list[_Consumers], list[_Consumers]] = ([], [])
-        self._users: dict[tuple[int, int, int], Users] = {}
-        self.sort_of_place: list[int] = []
-        self._cells = 0
-        self._place_of: list[int] = []
-        self._zone = 0
+        self._hosts: dict[tuple[str, str | None], _Host] = {}
+        self._bits: dict[tuple[int, tuple[int, ...]], int] = {}
+        shapes = Shapes()
+        self._frames = Frames(program, shapes)
+        self._touches = Touches(program, self._frames, shapes)
+        self._waiting: tuple[dict[int, int], dict[int, int]] = ({}, {})  # by place: bits of hosts
+        self._users: dict[tuple[int, int], Sequence[Users]] = {}
+        self._zone = self._at = 0
         self.body = self._body(program.body, {})
+        self.sort_of_place: list[int] = []
         self._sorts = self._sorted()
+
+    @property
+    def places(self) -> list[Place]:
+        """All places."""
+        return self._touches.places
 
     @property
     def cell_count(self) -> int:
         """The number of cells of all places."""
-        return self._cells
+        return len(self._touches.place_of)
+
+    @property
+    def size(self) -> int:
+        """The number of steps."""
+        return self._at
+
+    @property
+    def has_atoms(self) -> bool:
+        """Tell whether some buffer has several atoms, which may always be touched together."""
+        return self._touches.has_atoms
 
     def place_of(self, cell: int) -> int:
         """Return the number of the place that a cell belongs to."""
-        return self._place_of[cell]
+        return self._touches.place_of[cell]
 
     def sort_of(self, cell: int) -> int:
         """Return the sort of a cell's place: places of one sort have equal users."""
-        return self.sort_of_place[self._place_of[cell]]
+        return self.sort_of_place[self._touches.place_of[cell]]
 
-    def users(self, kind: int, sort: int, counter: int) -> Users:
-        """Return who may have to wait for the last write or access of a place by a counter."""
-        key = (kind, sort, counter)
-        users = self._users.get(key)
+    def users(self, kind: int, sort: int) -> Sequence[Users]:
+        """Return by counter who may have to wait for its last write or access of a place."""
+        users = self._users.get((kind, sort))
         if users is None:
-            consumers = self._sorts[sort][kind]
-            found = tuple(sorted({e for e, ordered in consumers if counter not in ordered}))
-            users = self._users[key] = Users(found, sum(1 << engine for engine in found))
+            counters = range(len(self.counters))
+            users = self._users[kind, sort] = [self._waiting_for(kind, sort, q) for q in counters]
         return users
 
-    def _sorted(self) -> list[_Sort]:
+    def _waiting_for(self, kind: int, sort: int, counter: int) -> Users:
+        waiting = self._sorts[sort][kind]
+        found = {
+            engine
+            for (engine, ordered), bit in self._bits.items()
+            if waiting & bit and counter not in ordered
+        }
+        return Users(tuple(sorted(found)), sum(1 << engine for engine in found))
+
+    def awaited(self, kind: int) -> list[int]:
+        """Return for each place a bit for each counter whose writes or accesses are waited for."""
+        every = (1 << len(self.counters)) - 1
+        masks: list[int] = []
+        for waiting in self._sorts:
+            mask = 0
+            for (_, ordered), bit in self._bits.items():
+                if waiting[kind] & bit:
+                    mask |= every & ~sum(1 << q for q in ordered)
+            masks.append(mask)
+        return [masks[sort] for sort in self.sort_of_place]
+
+    def _sorted(self) -> list[tuple[int, int]]:
         """Number the places by who waits there, so that equal ones can be treated as one."""
-        numbers: dict[_Sort, int] = {}
+        numbers: dict[tuple[int, int], int] = {}
+        readers, writers = self._waiting
         for place in range(len(self.places)):
-            readers, writers = (frozenset(consumers[place]) for consumers in self._consumers)
-            self.sort_of_place.append(numbers.setdefault((readers, writers), len(numbers)))
+            waiting = (readers.get(place, 0), writers.get(place, 0))
+            self.sort_of_place.append(numbers.setdefault(waiting, len(numbers)))
         return list(numbers)
 
     def _body(self, body: tuple[Node, ...], frame: Frame) -> tuple[AnyStep, ...]:
-        return tuple(self._node(node, frame) for node in body)
+        instr, node = self._instr, self._node
+        return tuple([instr(n, frame) if type(n) is Instr else node(n, frame) for n in body])
 
     def _node(self, node: Node, frame: Frame) -> AnyStep:
         match node:
@@ -182,49 +206,65 @@ class Steps:
                 return self._loop(node, frame)
 
     def _instr(self, node: Instr, frame: Frame) -> Step:
-        engine, counter = self._number[node.engine], self._number[node.counter]
-        is_serial = node.counter in self._serial
-        ordered = [counter] if is_serial else []
-        own_loads = self._number.get(control_counter(node.engine))
-        if own_loads is not None:
+        key = (node.engine, node.queue)
+        host = self._hosts.get(key)
+        if host is None:
+            host = self._hosts[key] = self._host(node.engine, node.counter)
+        reads = self._touches.of(node.reads, frame)
+        writes = self._touches.of(node.writes, frame)
+        return self._step(node.name, host, reads, writes)
+
+    def _host(self, engine: str, counter: str) -> _Host:
+        """Return what its instructions wait for without being told, and number it."""
+        own = self._number[counter]
+        is_serial = counter in self._serial
+        ordered = [own] if is_serial else []
+        own_loads = self._number.get(control_counter(engine))
+        if own_loads is not None and own_loads != own:
             ordered.append(own_loads)
-        reads, writes = self._touches(node.reads, frame), self._touches(node.writes, frame)
-        step = Step(
-            node.name,
-            engine,
-            counter,
-            tuple(ordered),
-            is_serial and engine == counter,
-            False,
-            False,
-            reads,
-            writes,
+        number, order = self._number[engine], tuple(ordered)
+        bit = self._bits.setdefault((number, order), 1 << len(self._bits))
+        return _Host(number, own, order, is_serial and engine == counter, bit)
+
+    def _step(
+        self,
+        name: str,
+        host: _Host,
+        reads: tuple[Touch, ...],
+        writes: tuple[Touch, ...],
+        is_load: bool = False,
+        is_idle: bool = False,
+    ) -> Step:
+        """Number a step, and note who waits: readers for writes, writers for accesses."""
+        engine, counter, ordered, is_kept, bit = host
+        cells: tuple[int, ...] = ()
+        readers, writers = self._waiting
+        for place, _, numbers, _ in reads:
+            readers[place] = readers.get(place, 0) | bit
+            cells += numbers
+        for place, _, numbers, _ in writes:
+            writers[place] = writers.get(place, 0) | bit
+            cells += numbers
+        at = self._at
+        self._at = at + 1
+        return Step(
+            at, name, engine, counter, ordered, is_kept, is_load, is_idle, reads, writes, cells
         )
-        self._note(step)
-        return step
 
     def _loads(self, node: Loop | While | If, frame: Frame) -> tuple[Step, ...]:
         if node.control is None:
             return ()
         working = frozenset[str]().union(*map(engines_inside, branches(node)))
         loading = self.readers.get(node.control.name, frozenset())
+        reads = self._touches.of(node.control.reads, frame)
         steps: list[Step] = []
         for name in (name for name in self.engines if name in loading):
             counter = self._number[control_counter(name)]
-            reads = self._touches(node.control.reads, frame)
-            step = Step(
-                node.control.name,
-                self._number[name],
-                counter,
-                (counter,),
-                True,
-                True,
-                name not in working,
-                reads,
-                (),
-            )
-            self._note(step)
-            steps.append(step)
+            number = self._number[name]
+            bit = self._bits.setdefault((number, (counter,)), 1 << len(self._bits))
+            host = _Host(number, counter, (counter,), True, bit)
+            is_idle = name not in working
+            steps.append(self._step(node.control.name, host, reads, (), True, is_idle))
         return tuple(steps)
 
     def _loop(self, node: Loop | While, frame: Frame) -> LoopStep:
@@ -254,86 +294,38 @@ class Steps:
         return IfStep(self._zone, loads, then, orelse, tuple(_counters(inside)), _cells(inside))
 
     def _touched(self, cells: Iterable[int]) -> list[Place]:
-        return [self.places[number] for number in dict.fromkeys(self._place_of[c] for c in cells)]
-
-    def _note(self, step: Step) -> None:
-        """Remember who waits at a place: readers for its writes, writers for its accesses."""
-        for kind, touches in ((WRITE, step.reads), (ACCESS, step.writes)):
-            for touch in touches:
-                self._consumers[kind][touch.place][step.engine, step.ordered] = None
-
-    def _touches(self, accesses: tuple[Access, ...], frame: Frame) -> tuple[Touch, ...]:
-        if len(accesses) == 1:
-            return self._touch(accesses[0], frame)
-        touches = [touch for access in accesses for touch in self._touch(access, frame)]
-        if len(touches) < 2:
-            return tuple(touches)
-        unique = {(t.place, t.cell, t.slot if t.cell < 0 else 0): t for t in touches}
-        return tuple(unique.values())
-
-    def _touch(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
-        slots = self._slots[access.buffer]
-        if slots == 1 and access.region is None and access.buffer in self._whole:
-            return self._whole[access.buffer]
-        position = self._frames.position(access) if slots <= MAX_SLOTS else None
-        number = -1
-        if position and position.terms == frame.get(access.buffer, ()):
-            number = position.offset
-        touches: list[Touch] = []
-        for atom in self._atoms.of(access):
-            place = self._place(access.buffer, atom)
-            cells = self.places[place].cells
-            cell = -1 if number < 0 else cells[number]
-            touches.append(Touch(place, cell, cells, access.slot))
-        if slots == 1 and access.region is None:
-            self._whole[access.buffer] = tuple(touches)
-        return tuple(touches)
-
-    def _place(self, buffer: str, atom: int) -> int:
-        place = self._place_numbers.get((buffer, atom))
-        if place is None:
-            place = self._place_numbers[buffer, atom] = len(self.places)
-            slots = self._slots[buffer]
-            count = slots if slots <= MAX_SLOTS else 1
-            cells = tuple(range(self._cells, self._cells + count))
-            self._cells += count
-            self._place_of += [place] * count
-            self.places.append(Place(buffer, atom, slots, cells))
-            for consumers in self._consumers:
-                consumers.append({})
-        return place
-
-
-_Consumer = tuple[int, tuple[int, ...]]
-_Consumers = dict[_Consumer, None]
-_Sort = tuple[frozenset[_Consumer], frozenset[_Consumer]]
+        return [self.places[number] for number in dict.fromkeys(map(self.place_of, cells))]
 
 
 def _cells(steps: Iterable[AnyStep]) -> Touched:
     """Return the cells that may be touched."""
     found: Touched = {}
     for step in steps:
-        if isinstance(step, Step):
+        if type(step) is Step:
             bit = 1 << step.counter
             _touch(found, step.reads, 0, bit)
             _touch(found, step.writes, bit, bit)
-        else:
-            for cell, (writers, accessors) in step.cells.items():
-                _add(found, cell, writers, accessors)
-            for load in step.loads:
-                _touch(found, load.reads, 0, 1 << load.counter)
+            continue
+        assert not isinstance(step, Step)
+        for cell, (writers, accessors) in step.cells.items():
+            _add(found, cell, writers, accessors)
+        for load in step.loads:
+            _touch(found, load.reads, 0, 1 << load.counter)
     return found
 
 
 def _touch(found: Touched, touches: Iterable[Touch], writers: int, accessors: int) -> None:
     for touch in touches:
-        for cell in (touch.cell,) if touch.cell >= 0 else touch.cells:
+        for cell in touch.cells:
             _add(found, cell, writers, accessors)
 
 
 def _add(found: Touched, cell: int, writers: int, accessors: int) -> None:
-    before = found.get(cell, (0, 0))
-    found[cell] = (before[0] | writers, before[1] | accessors)
+    before = found.get(cell)
+    if before is None:
+        found[cell] = (writers, accessors)
+    elif (before[0] | writers, before[1] | accessors) != before:
+        found[cell] = (before[0] | writers, before[1] | accessors)
 
 
 def _spread(found: Touched, cells: Iterable[int]) -> None:

@@ -15,14 +15,22 @@ engine still computes (C10).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from headway.analysis.levels import NEVER, Levels, zone_of
-from headway.analysis.records import Cell, Known, Record, Records
-from headway.analysis.steps import ACCESS, WRITE, Step, Steps, Touch
-from headway.ir.expr import Expr
+from headway.analysis.levels import NEAR, NEVER, Levels
+from headway.analysis.records import Cell, Known, Record, Records, anywhere
+from headway.analysis.reduce import (
+    Candidate,
+    Need,
+    need,
+    not_implied,
+    undominated,
+    without_copies,
+)
+from headway.analysis.steps import ACCESS, WRITE, Step, Steps
+from headway.analysis.touches import Touch
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,174 +43,187 @@ class Rules:
     dont_care: bool = True
 
 
-class Need(NamedTuple):
-    """A wait that remains: for a fixed position, for `gap` signals ago, or for a captured position.
-
-    At most one of `position` and `gap` is not None; without them the capture is that of `kind`,
-    `place` and `slot`.
-    """
-
-    counter: int
-    position: int | None
-    gap: int | None
-    kind: int
-    place: int
-    slot: Expr
+_Cells = list[Cell | None]
 
 
-class _Candidate(NamedTuple):
-    counter: int
-    record: Record
-    kind: int
-    touch: Touch
+class _Visit(NamedTuple):
+    """What a step found and what it left: its cells, and what its engine knew."""
+
+    cells: _Cells
+    known: list[int]
+    new_cells: _Cells
+    new_known: list[int]
 
 
 class Visitor:
-    """The state at one point of the program, and how an instruction changes it."""
+    """The state at one point of the program, and how an instruction changes it.
 
-    def __init__(self, steps: Steps, rules: Rules, is_thorough: bool) -> None:
-        self.needs: dict[tuple[str, int], list[Need]] = {}
-        self.levels = Levels(len(steps.counters))
-        self.cells: list[Cell | None] = [None] * steps.cell_count
+    `remembers`: the same steps will be visited again; one that finds everything as it was the last
+    time does the same again, at little cost.
+    """
+
+    def __init__(self, steps: Steps, rules: Rules, has_meetings: bool, is_thorough: bool) -> None:
+        self.needs: list[Sequence[Need]] = [()] * steps.size
+        self.levels = Levels(len(steps.counters), steps.has_atoms)
+        self.cells: _Cells = [None] * steps.cell_count
         self.known: Known = [[0] * len(steps.counters) for _ in steps.engines]
+        self.remembers = False
+        self._visits: dict[int, _Visit] = {}
         self._steps = steps
+        self._slots = [place.slots for place in steps.places]
         self._rules = rules
-        self._is_thorough = is_thorough
+        self._has_meetings = has_meetings
+        self._is_thorough = has_meetings and is_thorough
         self._is_transitive = rules.redundancy and rules.transitive
-        self._nothing = (NEVER,) * len(steps.counters)
+        self._awaited = (steps.awaited(WRITE), steps.awaited(ACCESS))
 
     def visit(self, step: Step) -> None:
         """Go past an instruction or load."""
+        if not self.remembers:
+            self._visit(step)
+            return
+        cells, known = self.cells, self.known[step.engine]
+        before = [cells[number] for number in step.cells]
+        last = self._visits.get(step.at)
+        if last is None or last.known != known or last.cells != before:
+            known = known.copy()
+            self._visit(step)
+            after = [cells[number] for number in step.cells]
+            new_known = self.known[step.engine].copy()
+            self._visits[step.at] = _Visit(before, known, after, new_known)
+            return
+        for number, cell in zip(step.cells, last.new_cells, strict=True):
+            cells[number] = cell
+        known[:] = last.new_known
+        self.levels.count[step.counter] += 1
+
+    def _visit(self, step: Step) -> None:
         known = self.known[step.engine]
         if step.is_idle:
             known = known.copy()  # it may happen later than here: the engine learns nothing yet
-        if step.is_kept and self._rules.redundancy:
-            known[step.counter] = self.levels.count[step.counter]
-        found = list(self._candidates(step, known))
-        if self._rules.redundancy and len(found) > 1:
-            found = self._without_copies(found)
-        self.needs[step.name, step.engine] = self._reduced(found) if found else []
-        if found and self._rules.redundancy:
-            self._learn(step, found, known)
+        if not self._rules.redundancy:
+            found = self._all(step)
+            self.needs[step.at] = self._reduced(found)
+        else:
+            if step.is_kept:
+                known[step.counter] = self.levels.count[step.counter]
+            found = self._found(step, known)
+            if found:
+                self.needs[step.at] = self._reduced(found)
+                self._learn(step, found, known)
+            elif self.remembers:
+                self.needs[step.at] = ()
         self._signal(step, known)
 
     # Waits
 
-    def _candidates(self, step: Step, known: list[int]) -> Iterable[_Candidate]:
-        """Yield what the instruction depends on, without what its engine knows to be complete."""
-        covers, redundancy = self.levels.covers, self._rules.redundancy
-        accessed: set[tuple[int, int]] = set()
-        for kind, touches in ((ACCESS, step.writes), (WRITE, step.reads)):
+    def _found(self, step: Step, known: list[int]) -> list[Candidate]:
+        """Return what the step depends on, without what its engine knows to be complete."""
+        found: list[Candidate] = []
+        cells, covers = self.cells, self.levels.covers
+        _, _, engine, _, ordered, _, _, _, reads, writes, _ = step
+        for kind, touches in ((ACCESS, writes), (WRITE, reads)):
             for touch in touches:
-                for q, record in self._last(kind, touch).items():
-                    if q in step.ordered:
+                if touch.cell < 0:
+                    found += self._somewhere(step, kind, touch, known)
+                    continue
+                cell = cells[touch.cell]
+                if cell is None:
+                    continue
+                for q, record in cell[kind].items():
+                    _, high, _, seen, _ = record
+                    ahead = known[q] - high
+                    if 0 <= ahead < NEAR or q in ordered or seen >> engine & 1:
                         continue
-                    if redundancy:
-                        if kind == ACCESS:
-                            accessed.add((q, touch.cell))
-                        elif touch.cell >= 0 and (q, touch.cell) in accessed:
-                            continue  # the last access is no earlier than the last write
-                        if record.seen >> step.engine & 1 or covers(q, known[q], record.high):
-                            continue
-                    yield _Candidate(q, record, kind, touch)
+                    if ahead > 0 and covers(q, known[q], high):
+                        continue
+                    if kind == WRITE and writes and q in cell[ACCESS] and _is_in(touch, writes):
+                        continue  # the last access is no earlier than the last write
+                    found.append((q, record, kind, touch))
+        if len(found) > 1 and self.levels.has_groups:
+            return without_copies(found, self._steps)
+        return found
 
-    def _last(self, kind: int, touch: Touch) -> Records:
-        """Return the last writes or accesses of what is touched, by counter."""
-        if touch.cell >= 0:
-            cell = self.cells[touch.cell]
-            return cell[kind] if cell else {}
-        known = [cell[kind] for cell in map(self.cells.__getitem__, touch.cells) if cell]
-        counters = dict.fromkeys(q for records in known for q in records)
-        slots = self._steps.places[touch.place].slots
-        return {q: self._any([r[q] for r in known if q in r], slots, q) for q in counters}
+    def _somewhere(
+        self, step: Step, kind: int, touch: Touch, known: list[int]
+    ) -> Iterable[Candidate]:
+        """Yield the same of an access to a slot that is not known."""
+        levels, engine, ordered = self.levels, step.engine, step.ordered
+        for q, records, is_complete in self._last(kind, touch):
+            if q in ordered:
+                continue
+            _, high, _, seen, _ = records[0]
+            for record in records[1:]:
+                seen &= record.seen
+                if record.high != high:
+                    high = levels.join(high, record.high)
+            if not (seen >> engine & 1 or (known[q] >= high and levels.covers(q, known[q], high))):
+                yield q, anywhere(levels, records, is_complete), kind, touch
 
-    def _any(self, records: list[Record], slots: int, q: int) -> Record:
-        """Return what holds for a slot of which only some were accessed, maybe not this one."""
-        _, high, known, seen, group = records[0]
-        for record in records[1:]:
-            high = self.levels.join(high, record.high)
-            seen &= record.seen
-            known = self._meet(known, record.known)
-        return Record(NEVER, high, known if len(records) == slots else self._nothing, seen, group)
-
-    def _meet(self, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-        if a == b:
-            return a
-        meet = self.levels.meet
-        return tuple([meet(q, x, y) for q, (x, y) in enumerate(zip(a, b, strict=True))])
-
-    def _without_copies(self, found: list[_Candidate]) -> list[_Candidate]:
-        """Keep one of the waits for atoms that were always touched together: one group."""
-        kept: dict[tuple[int, str, int], _Candidate] = {}
-        for c in found:
-            if c.touch.cell < 0:
-                kept[-id(c), "", 0] = c
-            else:
-                place = self._steps.places[c.touch.place]
-                slot = c.touch.cell - place.cells[0]
-                kept.setdefault((c.record.group, place.buffer, slot), c)
-        return list(kept.values())
-
-    def _reduced(self, found: list[_Candidate]) -> list[Need]:
-        """Return the waits that remain of several for one instruction."""
-        kept = found
-        if self._rules.redundancy and len(kept) > 1:
-            kept = self._undominated(kept)
-        if self._is_transitive and len(kept) > 1:
-            kept = self._not_implied(kept)
-        return [self._need(candidate) for candidate in kept]
-
-    def _undominated(self, found: list[_Candidate]) -> list[_Candidate]:
-        """Drop waits for signals before another one on their counter, on all paths (C5)."""
-        latest: dict[int, _Candidate] = {}
-        for c in found:
-            if c.counter not in latest or c.record.low > latest[c.counter].record.low:
-                latest[c.counter] = c
-        if len(latest) == len(found):
-            return found
-        covers = self.levels.covers
+    def _all(self, step: Step) -> list[Candidate]:
+        """Return everything that the step depends on."""
         return [
-            c
-            for c in found
-            if c is latest[c.counter]
-            or not covers(c.counter, latest[c.counter].record.low, c.record.high)
-        ]
-
-    def _not_implied(self, found: list[_Candidate]) -> list[_Candidate]:
-        """Drop waits for what another signal had to see. Instances form no cycle: all at once."""
-        covers = self.levels.covers
-        return [
-            c
-            for c in found
-            if not any(
-                d.counter != c.counter
-                and covers(c.counter, d.record.known[c.counter], c.record.high)
-                for d in found
+            (
+                q,
+                anywhere(self.levels, some, is_complete) if touch.cell < 0 else some[0],
+                kind,
+                touch,
             )
+            for kind, touches in ((ACCESS, step.writes), (WRITE, step.reads))
+            for touch in touches
+            for q, some, is_complete in self._last(kind, touch)
+            if q not in step.ordered
         ]
 
-    def _need(self, candidate: _Candidate) -> Need:
-        q, record, kind, touch = candidate
-        position = gap = None
-        if self._rules.static_gaps and record.low == record.high:
-            if zone_of(record.low) == 0:
-                position = record.low  # counted from the start of the program
-            elif self.levels.is_static(q, record.low, record.high):
-                gap = self.levels.count[q] - record.low
-        return Need(q, position, gap, kind, touch.place, touch.slot)
+    def _last(self, kind: int, touch: Touch) -> list[tuple[int, list[Record], bool]]:
+        """Return by counter the last writes or accesses of the cells that may be touched.
+
+        With them goes whether there was one of each slot. Equal cells count once.
+        """
+        cells = self.cells
+        found = {id(cells[number]): cells[number] for number in touch.cells}
+        known = [cell[kind] for cell in found.values() if cell]
+        is_whole = len(known) == len(found) and len(touch.cells) == self._slots[touch.place]
+        if len(known) == 1:
+            return [(q, [record], is_whole) for q, record in known[0].items()]
+        if len(known) == 2:
+            a, b = known
+            both = [(q, [r, b[q]], is_whole) if q in b else (q, [r], False) for q, r in a.items()]
+            return both + [(q, [r], False) for q, r in b.items() if q not in a]
+        return [
+            (q, records, is_whole and len(records) == len(known))
+            for q in dict.fromkeys(q for records in known for q in records)
+            for records in [[records[q] for records in known if q in records]]
+        ]
+
+    def _reduced(self, found: list[Candidate]) -> list[Need]:
+        """Return the waits that remain of several for one instruction."""
+        levels, is_static, kept = self.levels, self._rules.static_gaps, found
+        if len(kept) > 1 and self._rules.redundancy:
+            kept = undominated(kept, levels)
+            if len(kept) > 1 and self._is_transitive:
+                kept = not_implied(kept, levels)
+        return [need(candidate, levels, is_static) for candidate in kept]
 
     # Effects
 
-    def _learn(self, step: Step, found: list[_Candidate], known: list[int]) -> None:
+    def _learn(self, step: Step, found: list[Candidate], known: list[int]) -> None:
         """After its waits an engine knows all that it waited for, and what that implies."""
+        is_transitive, nothing = self._is_transitive, self.levels.nothing
         shared: dict[tuple[int, int, int], tuple[Cell, Cell]] = {}
         for q, record, kind, touch in found:
-            if record.low > known[q]:
-                known[q] = record.low
-            if self._is_transitive:
-                for other, level in enumerate(record.known):
-                    if level > known[other]:
-                        known[other] = level
+            low, high, implied, _, _ = record
+            if low > known[q]:
+                known[q] = low
+            if is_transitive:
+                if implied is not nothing:
+                    for other, level in enumerate(implied):
+                        if level > known[other]:
+                            known[other] = level
+                if kind == ACCESS:
+                    continue  # the cell is written now: nobody waits for what was before
+            if low == high and not self._has_meetings:
+                continue  # it is seen by what the engine knows
             cell = self.cells[touch.cell] if touch.cell >= 0 else None
             if cell and not step.is_idle:
                 key = (kind, q, id(cell))
@@ -212,119 +233,146 @@ class Visitor:
 
     def _signal(self, step: Step, known: list[int]) -> None:
         """Count the signal and make it the last access to all that is touched."""
-        q = step.counter
-        self.levels.count[q] += 1
-        level = self.levels.count[q]
-        told = known.copy()
-        told[q] = level
-        if step.is_load:
-            known[q] = level  # the sequencer has stood still until it was done
-        record = Record(level, level, tuple(told), 0, next(self.levels.groups))
-        self._read(step, record)
-        self._write(step, record)
+        q, reads, writes = step.counter, step.reads, step.writes
+        level = self.levels.count[q] = self.levels.count[q] + 1
+        before, known[q] = known[q], level
+        record = Record(level, level, tuple(known), 0, next(self.levels.groups))
+        if not step.is_load:  # else the sequencer has stood still until it was done
+            known[q] = before
+        if reads:
+            self._read(q, reads, record)
+        if writes:
+            self._write(q, writes, record)
 
-    def _read(self, step: Step, record: Record) -> None:
-        q, shared = step.counter, dict[int, tuple[Cell | None, Cell]]()
-        for touch in step.reads:
-            if not self._steps.users(ACCESS, self._steps.sort_of_place[touch.place], q).mask:
+    def _read(self, q: int, touches: tuple[Touch, ...], record: Record) -> None:
+        cells, awaited, change = self.cells, self._awaited[ACCESS], self._read_cell
+        shared: dict[int, tuple[Cell | None, Cell]] = {}
+        for place, number, numbers, _ in touches:
+            if not awaited[place] >> q & 1:
                 continue
-            if touch.cell >= 0:
-                cell = self.cells[touch.cell]
-                if id(cell) not in shared:
-                    shared[id(cell)] = (cell, self._read_cell(q, cell or NOTHING, record))
-                self.cells[touch.cell] = shared[id(cell)][1]
+            if number < 0:
+                self._read_somewhere(q, numbers, record)
                 continue
-            for number in touch.cells:
-                writes, accesses = self.cells[number] or NOTHING
-                accesses = {**accesses, q: self._weakened(accesses.get(q), record)}
-                self.cells[number] = (writes, accesses)
+            cell = cells[number]
+            new = shared.get(id(cell))
+            if new is None:
+                new = shared[id(cell)] = (cell, change(q, cell or NOTHING, record))
+            cells[number] = new[1]
+
+    def _read_somewhere(self, q: int, numbers: tuple[int, ...], record: Record) -> None:
+        old = new = None
+        for number in numbers:
+            writes, accesses = cell = self.cells[number] or NOTHING
+            if new is None or cell is not old:
+                old, new = cell, (writes, self._maybe(q, accesses, record))
+            self.cells[number] = new
 
     def _read_cell(self, q: int, cell: Cell, record: Record) -> Cell:
+        """Return a cell that was read. Who waits for that need not wait for the writes before."""
         writes, accesses = cell
-        if self._is_transitive:  # who waits for this read need not wait for the writes before it
-            implied = [p for p, r in accesses.items() if self._is_write(p, r, writes)]
-            accesses = self._without(accesses, implied)
-        return writes, {**accesses, q: record}
+        if not self._is_transitive:
+            return writes, {**accesses, q: record}
+        if accesses is writes and not self._is_thorough:
+            return writes, {q: record}
+        kept: Records = {}
+        if accesses.keys().isdisjoint(writes):
+            kept |= accesses
+        else:
+            covers = self.levels.covers
+            for p, access in accesses.items():
+                write = writes.get(p)
+                if write is not None and covers(p, write.low, access.high):
+                    if not self._is_thorough:
+                        continue
+                    access = _superseded(access)
+                kept[p] = access
+        kept[q] = record
+        return writes, kept
 
-    def _without(self, records: Records, implied: Iterable[int]) -> Records:
-        """Return records of which some are implied by a later one, so that nobody waits for them.
-
-        Where paths meet it helps to know where they were; in large programs they are dropped.
-        """
-        kept = dict(records)
-        for q in implied:
-            if not self._is_thorough:
-                del kept[q]
-            elif records[q].seen != EVERYBODY:
-                kept[q] = records[q]._replace(seen=EVERYBODY)
-        return kept
-
-    def _is_write(self, q: int, access: Record, writes: Records) -> bool:
-        write = writes.get(q)
-        return write is not None and self.levels.covers(q, write.low, access.high)
-
-    def _write(self, step: Step, record: Record) -> None:
-        q, shared = step.counter, dict[tuple[int, int], tuple[Cell | None, Cell]]()
-        for touch in step.writes:
-            sort = self._steps.sort_of_place[touch.place]
-            if touch.cell >= 0:
-                cell = self.cells[touch.cell]
-                key = (sort, id(cell))
-                if key not in shared:
-                    writes, accesses = cell or NOTHING
-                    if self._is_transitive:  # who waits for this write need not wait for others
-                        writes = self._without(writes, writes)
-                        accesses = self._without(accesses, accesses)
-                    new = self._written(q, sort, (writes, accesses), record, record)
-                    shared[key] = (cell, new)
-                self.cells[touch.cell] = shared[key][1]
+    def _write(self, q: int, touches: tuple[Touch, ...], record: Record) -> None:
+        cells = self.cells
+        of_writes, of_accesses = self._awaited
+        shared: dict[tuple[int, int, int], tuple[Cell | None, Cell]] = {}
+        for place, number, numbers, _ in touches:
+            has_reader, has_writer = of_writes[place] >> q & 1, of_accesses[place] >> q & 1
+            if number < 0:
+                self._write_somewhere(q, numbers, record, (has_reader, has_writer))
                 continue
-            for number in touch.cells:
-                cell = self.cells[number] or NOTHING
-                write, access = (self._weakened(records.get(q), record) for records in cell)
-                self.cells[number] = self._written(q, sort, cell, write, access)
+            cell = cells[number]
+            key = (has_reader, has_writer, id(cell))
+            new = shared.get(key)
+            if new is None:
+                awaited = (has_reader, has_writer)
+                new = shared[key] = (cell, self._written(q, cell or NOTHING, record, awaited))
+            cells[number] = new[1]
 
-    def _written(self, q: int, sort: int, cell: Cell, write: Record, access: Record) -> Cell:
-        """Return a cell with a new write, where somebody may have to wait for it."""
-        writes, accesses = cell
-        if self._steps.users(WRITE, sort, q).mask:
-            writes = {**writes, q: write}
-        if self._steps.users(ACCESS, sort, q).mask:
-            accesses = {**accesses, q: access}
+    def _write_somewhere(
+        self, q: int, numbers: tuple[int, ...], record: Record, awaited: tuple[int, int]
+    ) -> None:
+        old = new = None
+        for number in numbers:
+            writes, accesses = cell = self.cells[number] or NOTHING
+            if new is None or cell is not old:
+                old, new = (
+                    cell,
+                    (
+                        self._maybe(q, writes, record) if awaited[WRITE] else writes,
+                        self._maybe(q, accesses, record) if awaited[ACCESS] else accesses,
+                    ),
+                )
+            self.cells[number] = new
+
+    def _written(self, q: int, cell: Cell, record: Record, awaited: tuple[int, int]) -> Cell:
+        """Return a cell that was written. Who waits for that need not wait for what was before.
+
+        Where paths meet it helps to know where that was; in large programs it is dropped.
+        """
+        if self._is_transitive and not self._is_thorough:
+            if awaited == (1, 1):
+                records = {q: record}
+                return records, records
+            return {q: record} if awaited[WRITE] else {}, {q: record} if awaited[ACCESS] else {}
+        writes, accesses = (
+            {p: _superseded(other) for p, other in records.items()}
+            if self._is_transitive
+            else records.copy()
+            for records in cell
+        )
+        if awaited[WRITE]:
+            writes[q] = record
+        if awaited[ACCESS]:
+            accesses[q] = record
         return writes, accesses
+
+    def _maybe(self, q: int, before: Records, record: Record) -> Records:
+        return {**before, q: self._weakened(before.get(q), record)}
 
     def _weakened(self, before: Record | None, record: Record) -> Record:
         """Return what is known of a slot that this access touched, or not (C9)."""
         group = next(self.levels.groups)
         if before is None:
-            return Record(NEVER, record.high, self._nothing, 0, group)
-        known = self._meet(before.known, record.known)
+            return Record(NEVER, record.high, self.levels.nothing, 0, group)
+        known = self.levels.meets(before.known, record.known)
         return Record(before.low, record.high, known, 0, group)
-
-    def unknown(self, sort: int, writers: int, accessors: int, cells: list[Cell]) -> Cell:
-        """Return what holds for one of several cells that these counters may have touched since."""
-        return (
-            self._unknown(WRITE, sort, writers, [cell[WRITE] for cell in cells]),
-            self._unknown(ACCESS, sort, accessors, [cell[ACCESS] for cell in cells]),
-        )
-
-    def _unknown(self, kind: int, sort: int, counters: int, before: list[Records]) -> Records:
-        found: Records = {}
-        for q, count in enumerate(self.levels.count):
-            records = [known[q] for known in before if q in known]
-            if counters >> q & 1 and self._steps.users(kind, sort, q).mask:
-                found[q] = Record(NEVER, count, self._nothing, 0, next(self.levels.groups))
-            elif records:
-                found[q] = self._any(records, -1, q)._replace(group=next(self.levels.groups))
-        return found
 
 
 NOTHING: Cell = ({}, {})
 EVERYBODY = -1  # has a bit for each engine
 
 
+def _is_in(touch: Touch, touches: tuple[Touch, ...]) -> bool:
+    """Tell whether a cell is among those touched."""
+    return any(other.cell == touch.cell for other in touches)
+
+
+def _superseded(record: Record) -> Record:
+    """Return a record that nobody has to wait for, because a later one implies it."""
+    low, high, known, seen, group = record
+    return record if seen == EVERYBODY else Record(low, high, known, EVERYBODY, group)
+
+
 def _seen(cell: Cell, kind: int, q: int, engine: int) -> Cell:
     """Return a cell of which an engine has waited for one record."""
-    record = cell[kind][q]
-    records = {**cell[kind], q: record._replace(seen=record.seen | 1 << engine)}
+    low, high, known, seen, group = cell[kind][q]
+    records = {**cell[kind], q: Record(low, high, known, seen | 1 << engine, group)}
     return (records, cell[ACCESS]) if kind == WRITE else (cell[WRITE], records)

@@ -30,7 +30,8 @@ def walk(body: tuple[Node, ...]) -> Iterator[Node]:
             stack.pop()
             continue
         yield node
-        stack += [iter(part) for part in reversed(branches(node))]
+        if not isinstance(node, Instr):
+            stack += [iter(part) for part in reversed(branches(node))]
 
 
 def instructions(body: tuple[Node, ...]) -> Iterator[Instr]:

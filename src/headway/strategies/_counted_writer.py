@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headway.analysis.plan import Key, Plan, Site
+from headway.analysis.plan import Plan, Site
 from headway.analysis.skip import Last, last_captures, substituted
-from headway.analysis.steps import WRITE, AnyStep, IfStep, LoopStep, Step, Steps
+from headway.analysis.steps import AnyStep, IfStep, LoopStep, Step, Steps
 from headway.analysis.tally import Signals, Tallies
+from headway.errors import Location
 from headway.ir.expr import Binary, Expr
 from headway.ir.program import If, Instr, Loop, Node, Program, While
 from headway.strategies._counted_constants import with_constants
 from headway.strategies._counted_late import Late, late
+from headway.strategies._counted_parts import Parts, plus, times
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -30,7 +32,6 @@ from headway.sync.program import (
     SyncLoop,
     SyncNode,
     SyncWhile,
-    Threshold,
     Wait,
 )
 
@@ -44,6 +45,7 @@ class Context:
 
     program: Program
     steps: Steps
+    parts: Parts
     tallies: Tallies
     horizons: Sequence[int]
     skips: bool
@@ -57,22 +59,23 @@ class Writer:
         self.missing: set[tuple[str, str]] = set()
         self._context = context
         self._plan = plan
+        self._engine = plan.engine
         self._steps = context.steps
         self._offsets: Offsets = dict.fromkeys(plan.counters, 0)
         self._assigned: set[str] = set()
-        self._shadows = [RegisterRef(f"shadow.{counter}") for counter in self._steps.counters]
+        self._parts = context.parts
         self._at = 0
         self._loops = 0  # how many are around
 
     def program(self) -> EngineProgram:
         """Return the program. It is of no use if `missing` is not empty then."""
         body = tuple(self._body(self._context.program.body, self._steps.body))
-        names = [self._shadow(q).name for q in self._plan.counters]
+        names = [self._parts.shadow(q).name for q in self._plan.counters]
         if zero := set(names) - self._assigned:
             body = with_constants(body, zero)
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
-            Register(self._capture_name(key), self._steps.places[key.place].slots)
+            Register(self._parts.name(key), self._steps.places[key.place].slots)
             for key in self._plan.keys
         ]
         engine = self._steps.engines[self._plan.engine]
@@ -81,25 +84,35 @@ class Writer:
     def _body(self, nodes: tuple[Node, ...], steps: tuple[AnyStep, ...]) -> Body:
         out: Body = []
         waiting: Late | None = None  # a load that nothing has needed yet
+        instr = self._instr
         for node, step in zip(nodes, steps, strict=True):
-            if waiting and waiting.is_overwritten_by(step, self._steps):
-                out += waiting.nodes
-                waiting = None
-            new, later = late(self._node(node, step), step, self._plan.engine)
-            if waiting and (later or waiting.must_precede(new)):
-                out += waiting.nodes
-                waiting = None
-            out += new
-            if later and later.is_overwritten_by(step, self._steps):  # inside its own loop
-                out += later.nodes
+            if waiting is None and type(step) is Step:
+                instr(step, node.at, out)
             else:
-                waiting = later or waiting
+                waiting = self._late(node, step, waiting, out)
         return [*out, *(waiting.nodes if waiting else ())]
+
+    def _late(self, node: Node, step: AnyStep, waiting: Late | None, out: Body) -> Late | None:
+        """Write a node; return the load that nothing has needed by then."""
+        if waiting and waiting.is_overwritten_by(step, self._steps):
+            out += waiting.nodes
+            waiting = None
+        new, later = late(self._node(node, step), step, self._plan.engine)
+        if waiting and (later or waiting.must_precede(new)):
+            out += waiting.nodes
+            waiting = None
+        out += new
+        if later and later.is_overwritten_by(step, self._steps):  # inside its own loop
+            out += later.nodes
+            return waiting
+        return later or waiting
 
     def _node(self, node: Node, step: AnyStep) -> Body:
         match node, step:
             case Instr(), Step():
-                return self._instr(node, step)
+                out: Body = []
+                self._instr(step, node.at, out)
+                return out
             case Loop(), LoopStep():
                 return self._loop(node, step)
             case While(), LoopStep():
@@ -109,23 +122,31 @@ class Writer:
             case _:
                 raise AssertionError("steps have the shape of their program")
 
-    def _instr(self, node: Instr, step: Step) -> Body:
-        out: Body = []
-        if step.engine == self._plan.engine:
-            out.append(Exec(node.name, self._waits(), node.at))
-        if step.counter in self._offsets:
-            out += self._signal(step)
-        else:
+    def _instr(self, step: Step, at: Location | None, out: Body) -> None:
+        q, offsets = step.counter, self._offsets
+        if step.engine == self._engine:
+            waits = self._waits() if self._at in self._plan.needs else ()
+            out.append(Exec(step.name, waits, at))
+        if q not in offsets:
             self._at += 1
-        return out
+        elif self._context.has_offsets:
+            offsets[q] += 1
+            sites = self._plan.sites
+            if sites and self._at in sites:
+                self._capture_all(sites[self._at], offsets[q], out)
+            self._at += 1
+        else:
+            out += self._signal(step)
 
     # Counting
 
     def _signal(self, step: Step) -> Iterator[SyncNode]:
         """Count the signal of a step and capture it where that is read later."""
         yield from self._count(step.counter, 1, self._context.horizons[self._at])
-        for site in self._plan.sites.get(self._at, ()):
-            yield self._capture(site, self._count_of(site))
+        if sites := self._plan.sites.get(self._at):
+            captures: Body = []
+            self._capture_all(sites, self._offsets[step.counter], captures)
+            yield from captures
         self._at += 1
 
     def _count(self, q: int, signals: int, horizon: int) -> Iterator[SyncNode]:
@@ -138,16 +159,13 @@ class Writer:
             yield self._add(q, signals)
 
     def _add(self, q: int, signals: Expr) -> Assign:
-        shadow = self._shadow(q)
+        shadow = self._parts.shadow(q)
         self._assigned.add(shadow.name)
         return Assign(shadow, Binary("+", shadow, signals))
 
-    def _capture(self, site: Site, value: Expr) -> Assign:
-        return Assign(RegisterRef(self._capture_name(site.key), site.slot), value)
-
-    def _count_of(self, site: Site) -> Expr:
-        q = site.key.counter
-        return plus(self._shadow(q), self._offsets[q])
+    def _capture_all(self, sites: Sequence[Site], offset: int, out: Body) -> None:
+        capture = self._parts.capture
+        out += [capture(site, offset) for site in sites]
 
     def _settle(self, before: Offsets, horizon: int) -> Iterator[SyncNode]:
         """Bring the registers up to date, so that the offsets are `before` again."""
@@ -159,20 +177,11 @@ class Writer:
 
     def _waits(self) -> tuple[Wait, ...]:
         """Return the waits of the step that comes next."""
-        if self._at not in self._plan.needs:
-            return ()
-        found: dict[Wait, None] = {}
-        for need in self._plan.needs[self._at]:
-            if need.position is not None:
-                threshold = Threshold(None, need.position)
-            elif need.gap is not None:
-                offset = self._offsets[need.counter] - need.gap
-                threshold = Threshold(self._shadow(need.counter), offset)
-            else:
-                key = Key(need.kind, need.counter, need.place)
-                threshold = Threshold(RegisterRef(self._capture_name(key), need.slot))
-            found[Wait(self._steps.counters[need.counter], threshold)] = None
-        return tuple(found)
+        needs, offsets, wait = self._plan.needs.get(self._at, ()), self._offsets, self._parts.wait
+        found = [wait(need, offsets.get(need.counter, 0)) for need in needs]
+        if len(found) < 2:
+            return tuple(found)
+        return tuple({id(wait): wait for wait in found}.values())
 
     # Control
 
@@ -313,48 +322,16 @@ class Writer:
         number = plus(node.trip, -1 - back)
         for site, position, _ in due:
             q = site.key.counter
-            count = plus(self._shadow(q), self._offsets[q] + position)
+            count = self._parts.count(q, self._offsets[q] + position)
             value = plus(count, times(turn[q] or 0, number))
             slot = substituted(site.slot, node.iteration, number)
-            out.append(self._capture(Site(site.key, slot), value))
+            name = self._parts.name(site.key)
+            out.append(Assign(RegisterRef(name, slot), value))
         if isinstance(node.trip, int):
             return out
         return [SyncIf(Binary(">", node.trip, back), tuple(out))]
-
-    # Names
-
-    def _shadow(self, q: int) -> RegisterRef:
-        return self._shadows[q]
-
-    def _capture_name(self, key: Key) -> str:
-        """Return a name such as `write.q.x`, or `write.q.x.3` for atom 3."""
-        place = self._steps.places[key.place]
-        kind = "write" if key.kind == WRITE else "access"
-        atom = f".{place.atom}" if place.atom else ""
-        return f"{kind}.{self._steps.counters[key.counter]}.{place.buffer}{atom}"
 
 
 def alone(load: Load | None) -> Body:
     """Return a load that stands alone, if there is one."""
     return [load] if load else []
-
-
-def plus(expr: Expr, number: Expr) -> Expr:
-    """Return a sum, computed as far as it is static."""
-    if isinstance(number, int):
-        if isinstance(expr, int):
-            return expr + number
-        if not number:
-            return expr
-        if isinstance(expr, Binary) and expr.operator == "+" and isinstance(expr.right, int):
-            return plus(expr.left, expr.right + number)
-        if number < 0:
-            return Binary("-", expr, -number)
-    return Binary("+", expr, number)
-
-
-def times(factor: int, expr: Expr) -> Expr:
-    """Return a product, computed as far as it is static."""
-    if isinstance(expr, int):
-        return factor * expr
-    return expr if factor == 1 else Binary("*", factor, expr)

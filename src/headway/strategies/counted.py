@@ -27,12 +27,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from headway.analysis.flow import Flow
-from headway.analysis.plan import Plan, horizons
+from headway.analysis.plan import Plan, Sites, horizons
 from headway.analysis.steps import Steps
 from headway.analysis.tally import Tallies, flat
 from headway.analysis.visit import Rules
 from headway.ir.program import Instr, Program
 from headway.ir.walk import branches, deep_nests, engines_inside, walk
+from headway.strategies._counted_parts import Parts
 from headway.strategies._counted_writer import Context, Writer
 from headway.sync.program import EngineProgram, SyncProgram
 from headway.targets.target import Target
@@ -81,8 +82,10 @@ class Counted:
         rules = Rules(self.static_gaps, self.redundancy, self.transitive, self.dont_care)
         needs = Flow(steps, rules).needs
         sequence, after = flat(steps.body), horizons(steps.body)
-        context = Context(program, steps, Tallies(steps.body), after, self.skip, self.offsets)
-        return context, [Plan(e, sequence, needs, after) for e in range(len(steps.engines))]
+        parts, tallies = Parts(steps), Tallies(steps.body)
+        context = Context(program, steps, parts, tallies, after, self.skip, self.offsets)
+        engines, sites = range(len(steps.engines)), Sites()
+        return context, [Plan(engine, sequence, needs, sites, after) for engine in engines]
 
 
 def _working(program: Program) -> dict[str, frozenset[str]]:

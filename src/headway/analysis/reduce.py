@@ -1,0 +1,96 @@
+"""Which of several waits of one instruction remain.
+
+In     the last accesses that an instruction has to wait for, and its engine does not know of
+Out    those that no other of them implies
+Keeps  what is left out is implied, on every path, by a wait that remains
+Cost   quadratic in the waits of one instruction
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from headway.analysis.levels import NEAR, REACH, Levels
+from headway.analysis.records import LONE, Record
+from headway.analysis.steps import Steps
+from headway.analysis.touches import Touch
+from headway.ir.expr import Expr
+
+Candidate = tuple[int, Record, int, Touch]
+"""A wait that may be needed: its counter, the last access, of which kind, and what touches it."""
+
+
+class Need(NamedTuple):
+    """A wait that remains: for a fixed position, for `gap` signals ago, or for a captured position.
+
+    At most one of `position` and `gap` is not None; without them the capture is that of `kind`,
+    `place` and `slot`.
+    """
+
+    counter: int
+    position: int | None
+    gap: int | None
+    kind: int
+    place: int
+    slot: Expr
+
+
+def without_copies(found: list[Candidate], steps: Steps) -> list[Candidate]:
+    """Keep one of the waits for atoms that were always touched together: one group."""
+    kept: dict[tuple[int, str, int], Candidate] = {}
+    for number, candidate in enumerate(found):
+        _, record, _, touch = candidate
+        if touch.cell < 0 or record.group == LONE:
+            kept[-1 - number, "", 0] = candidate
+        else:
+            place = steps.places[touch.place]
+            slot = touch.cell - place.cells[0]
+            kept.setdefault((record.group, place.buffer, slot), candidate)
+    return list(kept.values())
+
+
+def undominated(found: list[Candidate], levels: Levels) -> list[Candidate]:
+    """Drop waits for signals before another one on their counter, on all paths (C5)."""
+    latest: dict[int, Candidate] = {}
+    for candidate in found:
+        q = candidate[0]
+        if q not in latest or candidate[1].low > latest[q][1].low:
+            latest[q] = candidate
+    if len(latest) == len(found):
+        return found
+    covers = levels.covers
+    return [
+        candidate
+        for candidate in found
+        for last in [latest[candidate[0]]]
+        if candidate is last or not covers(candidate[0], last[1].low, candidate[1].high)
+    ]
+
+
+def not_implied(found: list[Candidate], levels: Levels) -> list[Candidate]:
+    """Drop waits for what another signal had to see. Instances form no cycle: all at once."""
+    covers = levels.covers
+    sources = [(p, r.known) for p, r, _, _ in found if r.known is not levels.nothing]
+    if not sources:
+        return found
+    kept: list[Candidate] = []
+    for candidate in found:
+        q, high = candidate[0], candidate[1].high
+        for p, known in sources:
+            if known[q] >= high and p != q and covers(q, known[q], high):
+                break
+        else:
+            kept.append(candidate)
+    return kept
+
+
+def need(candidate: Candidate, levels: Levels, is_static: bool) -> Need:
+    """Return how the wait finds its threshold; without `is_static` by capture."""
+    q, (low, high, _, _, _), kind, (place, _, _, slot) = candidate
+    position = gap = None
+    if is_static and low == high:
+        if -REACH <= low < REACH:  # in zone 0: counted from the start of the program
+            position = low
+        elif levels.count[q] - low < NEAR:
+            gap = levels.count[q] - low
+    return Need(q, position, gap, kind, place, slot)

@@ -1,0 +1,111 @@
+"""Which cells an access touches: slots of atoms, in the frame of the loops around it.
+
+In     a program, its accesses one after the other, each with the frame that it stands in
+Out    for each access its touches, one for each atom
+Exact  a cell is one slot of one atom in the frame; an access whose slot is not known in that frame
+       names every cell that it may be
+Cost   a look-up for an access that is like an earlier one: equal touches are one object
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from headway.analysis.frames import MAX_SLOTS, Frame, Frames
+from headway.analysis.slots import Shapes
+from headway.ir.atoms import Atoms
+from headway.ir.expr import Expr
+from headway.ir.program import Access, Program
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One atom in all slots of its buffer. `cells` is one for all slots if they are too many."""
+
+    buffer: str
+    atom: int
+    slots: int
+    cells: tuple[int, ...]
+
+
+class Touch(NamedTuple):
+    """An access to one place: to one of `cells`. `cell` is that one, or -1 if it is not known.
+
+    Equal slots are one object.
+    """
+
+    place: int
+    cell: int
+    cells: tuple[int, ...]
+    slot: Expr
+
+
+Region = tuple[tuple[int, int], ...]
+_Key = tuple[str, int, Region | None, object]
+
+
+class Touches:
+    """The places of a program, numbered as they are found, and what accesses touch of them."""
+
+    def __init__(self, program: Program, frames: Frames, shapes: Shapes) -> None:
+        self._shapes = shapes
+        self.places: list[Place] = []
+        self.place_of: list[int] = []  # by cell
+        self._atoms = Atoms(program)
+        self._frames = frames
+        self._slots = {buffer.name: buffer.slots for buffer in program.buffers}
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._known: dict[_Key, tuple[Touch, ...]] = {}
+
+    @property
+    def has_atoms(self) -> bool:
+        """Tell whether some buffer has several atoms, which may always be touched together."""
+        return any(atom for _, atom in self._numbers)
+
+    def of(self, accesses: tuple[Access, ...], frame: Frame) -> tuple[Touch, ...]:
+        """Return what several accesses of one instruction touch, each cell once."""
+        if len(accesses) < 2:
+            return self._of(accesses[0], frame) if accesses else ()
+        found = [self._of(access, frame) for access in accesses]
+        first, second = found[0], found[-1]
+        if len(found) == 2 and len(first) == len(second) == 1 and first[0].place != second[0].place:
+            return first + second
+        touches = [touch for some in found for touch in some]
+        unique = {(t.place, t.cell, id(t) if t.cell < 0 else 0): t for t in touches}
+        return tuple(unique.values())
+
+    def _of(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
+        buffer, region, shape = access.buffer, access.region, self._shapes.of
+        box = None if region is None else tuple([(shape(a), shape(b)) for a, b in region])
+        key = (buffer, shape(access.slot), box, frame.get(buffer))
+        touches = self._known.get(key)
+        if touches is None:
+            touches = self._known[key] = self._found(access, frame)
+        return touches
+
+    def _found(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
+        slots = self._slots[access.buffer]
+        position = self._frames.position(access) if slots <= MAX_SLOTS else None
+        number = -1
+        if position and position.terms == frame.get(access.buffer, ()):
+            number = position.offset
+        slot = self._shapes.expr(self._shapes.of(access.slot))
+        touches: list[Touch] = []
+        for atom in self._atoms.of(access):
+            place = self._place(access.buffer, atom)
+            cells = self.places[place].cells
+            touch = (-1, cells) if number < 0 else (cells[number], (cells[number],))
+            touches.append(Touch(place, *touch, slot))
+        return tuple(touches)
+
+    def _place(self, buffer: str, atom: int) -> int:
+        place = self._numbers.get((buffer, atom))
+        if place is None:
+            place = self._numbers[buffer, atom] = len(self.places)
+            slots = self._slots[buffer]
+            count = slots if slots <= MAX_SLOTS else 1
+            first = len(self.place_of)
+            self.place_of += [place] * count
+            self.places.append(Place(buffer, atom, slots, tuple(range(first, first + count))))
+        return place
