@@ -16,6 +16,7 @@ from headway.check.generate import with_random_durations
 from headway.cli.fuzz import simulated
 from headway.errors import InvalidProgram
 from headway.ir.expr import Inputs
+from headway.prove import prove
 from headway.spec import ideal
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
@@ -69,6 +70,16 @@ def test_clock_confirms_the_verdicts_on_programs_by_hand(id: str) -> None:
             assert seen <= allowed, f"{row.program} {inputs}: {seen}"
 
 
+def test_nothing_that_goes_wrong_is_proved() -> None:
+    rows = [row for scenario in TABLE.values() for row in scenario.rows]
+    wrong = {row.program for row in rows if {"early", "deadlock"} & {*row.expected}}
+    assert len(wrong) > 30
+    for name in wrong:
+        synced = parse_any((FOLDER / name).read_text(encoding="utf-8"), name)
+        assert isinstance(synced, SyncProgram)
+        assert not prove(synced).is_complete, name
+
+
 def test_the_page_shows_the_current_table() -> None:
     lines = scenarios.lines((scenario, judged(id)) for id, scenario in TABLE.items())
     page = (ROOT / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -81,5 +92,5 @@ def test_another_verdict_than_expected_is_marked() -> None:
     (found,) = scenario.judged(FOLDER)
     assert not found.is_as_expected
     assert scenarios.lines([(scenario, (found,))])[-1].endswith(
-        "| late, 0 ns lost | **not as expected** exact, 0 ns lost |"
+        "| late, 0 ns lost, proved | **not as expected** exact, 0 ns lost, proved |"
     )

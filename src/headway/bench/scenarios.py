@@ -20,9 +20,11 @@ from headway.compiler import synchronize
 from headway.errors import HeadwayError
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
+from headway.prove import prove
 from headway.sim import simulate, simulate_ideal
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
+from headway.targets import Target
 from headway.targets.generic import TARGET
 from headway.targets.limits import limited
 
@@ -46,8 +48,29 @@ docs/scenarios.md` writes this page, and a test compares both.
 
 A program that is synchronized *by hand* is judged as it stands, others as a strategy synchronizes
 them. `A 1, requires 2` is a wait for one completion of A where two are required. *Lost* is the time
-by which a run is longer than that of the ideal machine where synchronization takes no time.
+by which a run is longer than that of the ideal machine where synchronization takes no time. What is
+*proved* is neither early nor can it hang, whatever the inputs ([certificates](certificates.md)).
 """
+
+
+class Facts(NamedTuple):
+    """What is measured beside the verdict, each only where a row asks for it."""
+
+    lost: float | None = None
+    latency: float | None = None
+    missed: int | None = None
+    proved: bool | None = None
+
+    def words(self) -> Iterator[str]:
+        """Yield each as in the table."""
+        if self.lost is not None:
+            yield f"{self.lost:g} ns lost"
+        if self.latency is not None:
+            yield f"{self.latency:g} ns"
+        if self.missed is not None:
+            yield f"{self.missed} mutants missed"
+        if self.proved is not None:
+            yield "proved" if self.proved else "not proved"
 
 
 class Row(NamedTuple):
@@ -60,9 +83,7 @@ class Row(NamedTuple):
     limits: Mapping[str, int] = {}
     findings: tuple[str, ...] | None = None
     message: str = ""
-    lost: float | None = None
-    latency: float | None = None
-    missed: int | None = None
+    facts: Facts = Facts()
 
 
 class Outcome(NamedTuple):
@@ -71,26 +92,16 @@ class Outcome(NamedTuple):
     verdict: str
     findings: tuple[str, ...] = ()
     message: str = ""
-    lost: float | None = None
-    latency: float | None = None
-    missed: int | None = None
+    facts: Facts = Facts()
 
     def __str__(self) -> str:
         """Return it as in the table: with the first findings, and what it costs."""
-        text = ", ".join([self.verdict, *self._costs()])
+        text = ", ".join([self.verdict, *self.facts.words()])
         shown = [_in_words(finding) for finding in self.findings[:2]]
         more = len(self.findings) - len(shown)
         shown += [f"{more} more"] if more > 0 else []
         shown += [f"`{self.message}`"] if self.message else []
         return f"{text}: {'; '.join(shown)}" if shown else text
-
-    def _costs(self) -> Iterator[str]:
-        if self.lost is not None:
-            yield f"{self.lost:g} ns lost"
-        if self.latency is not None:
-            yield f"{self.latency:g} ns"
-        if self.missed is not None:
-            yield f"{self.missed} mutants missed"
 
 
 class Judged(NamedTuple):
@@ -110,7 +121,8 @@ class Judged(NamedTuple):
         yield f"`{row.program.removeprefix('../')}`"
         yield ", ".join([*row.by, *(f"{name} {value}" for name, value in row.limits.items())])
         yield "; ".join(filter(None, map(_inputs, row.inputs)))
-        expected = (Outcome(verdict, *_details(row)) for verdict in row.expected)
+        details = row.findings or (), row.message, row.facts
+        expected = (Outcome(verdict, *details) for verdict in row.expected)
         yield " or ".join(map(str, expected))
         # In full only what is not expected: the table is wide enough.
         outcomes = (
@@ -147,14 +159,9 @@ def _row(entry: dict[str, Any]) -> Row:
     lists = {key: tuple(entry[key]) for key in ("by", "inputs", "findings") if key in entry}
     expected: str | list[str] = entry["expected"]
     allowed = (expected,) if isinstance(expected, str) else tuple(expected)
+    facts = Facts(**{key: entry.pop(key) for key in Facts._fields if key in entry})
     fields: dict[str, Any] = {**entry, **lists, "expected": allowed}
-    return Row(**fields)
-
-
-def _details(
-    row: Row,
-) -> tuple[tuple[str, ...], str, float | None, float | None, int | None]:
-    return row.findings or (), row.message, row.lost, row.latency, row.missed
+    return Row(**fields, facts=facts)
 
 
 def _fits(row: Row, outcome: Outcome) -> bool:
@@ -162,7 +169,7 @@ def _fits(row: Row, outcome: Outcome) -> bool:
         outcome.verdict in row.expected
         and row.findings in (None, outcome.findings)
         and row.message in outcome.message
-        and _details(row)[2:] == outcome[3:]
+        and row.facts == outcome.facts
     )
 
 
@@ -175,16 +182,20 @@ def _outcome(folder: Path, row: Row, by: str, inputs: Inputs) -> Outcome:
         verdict = check(synced, inputs)
     except HeadwayError as error:
         return Outcome("refused", message=error.diagnostics[0].message)
+    findings = tuple(map(_brief, verdict.findings)) if row.findings is not None else ()
+    return Outcome(verdict.verdict, findings, facts=_facts(row.facts, synced, inputs, target))
+
+
+def _facts(asked: Facts, synced: SyncProgram, inputs: Inputs, target: Target) -> Facts:
     latency = lost = None
-    if row.lost is not None or row.latency is not None:
+    if asked.lost is not None or asked.latency is not None:
         latency = simulate(synced, inputs, target).latency
         lost = latency - simulate_ideal(synced.program, inputs, target).latency
-    return Outcome(
-        verdict.verdict,
-        tuple(map(_brief, verdict.findings)) if row.findings is not None else (),
-        lost=None if row.lost is None else lost,
-        latency=None if row.latency is None else latency,
-        missed=None if row.missed is None else fates(synced, inputs)["missed"],
+    return Facts(
+        lost=None if asked.lost is None else lost,
+        latency=None if asked.latency is None else latency,
+        missed=None if asked.missed is None else fates(synced, inputs)["missed"],
+        proved=None if asked.proved is None else prove(synced).is_complete,
     )
 
 
