@@ -23,6 +23,7 @@ from headway.ir import parse
 from headway.ir.expr import Binary, Inputs
 from headway.ir.program import Access, Buffer, If, Instr, Node, Program
 from headway.ir.walk import walk
+from headway.sim import simulate
 from headway.spec import required
 from headway.strategies import load
 from headway.sync import parse_any
@@ -30,6 +31,7 @@ from headway.sync.expand import expand
 from headway.sync.program import SyncLoop, SyncProgram, walk_sync
 from headway.targets import bind
 from headway.targets.generic import TARGET
+from headway.targets.limits import limited
 
 FOLDER = Path(__file__).parents[1] / "data" / "scenarios"
 FILES = sorted(FOLDER.glob("*.hwy"))
@@ -150,6 +152,21 @@ def test_other_names_and_slots_leave_the_synchronization_as_it_is(by: int) -> No
         assert [verdict.verdict for verdict in verdicts] == ["exact", "exact"], f"seed {seed}"
         if not by:
             assert waits(first, case.inputs) == waits(second, case.inputs), f"seed {seed}"
+
+
+@pytest.mark.parametrize("name", ["t06-two-slots-live", "t08-slot-of-inner-index", "t25-base"])
+def test_fewer_registers_are_never_faster_and_never_early(name: str) -> None:  # T19
+    path = FOLDER / f"{name}.hwy"
+    program = parse(path.read_text(), path.name)
+    inputs = {"n": 6, "m": 3, "k": [3, 1, 2]}
+    latencies: list[float] = []
+    for registers in range(6):
+        synced = synchronize(program, limited(TARGET, {"registers": registers}), "counted")
+        assert check(synced, inputs).verdict in ("exact", "late")
+        assert max(sum(r.size for r in e.registers) for e in synced.engines) <= registers
+        latencies.append(simulate(synced, inputs, TARGET).latency)
+    assert latencies == sorted(latencies, reverse=True)
+    assert latencies[0] > latencies[-1]
 
 
 def work(name: str, **params: int) -> float:
