@@ -10,12 +10,14 @@ import random
 from dataclasses import replace
 
 import pytest
+from clock import violated
 
 from headway.check import check
 from headway.check.fuzz import Campaign, Candidate, difference, first_of_each, to_file, violation
 from headway.check.generate import Shape, generate, with_random_durations
 from headway.check.trial import Mutation
 from headway.cli.fuzz import candidates, simulated, synchronized
+from headway.errors import UnsupportedByTarget
 from headway.spec import ideal
 from headway.strategies import names
 
@@ -84,6 +86,19 @@ def test_barriers_and_flags_are_never_early_with_control_values_in_memory(part: 
         for name in ("barrier", "barrier-always", "flags", "phase"):
             verdict = check(synchronized(name, case.program), case.inputs)
             assert verdict.verdict in ("exact", "late"), f"seed {seed}: {verdict}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_control_values_are_loaded_after_they_are_written_by_the_clock_too(part: int):
+    for seed in seeds(part, PROGRAMS // 4):
+        case = generate(seed, Shape(control_in_memory=True))
+        program = with_random_durations(case.program, random.Random(seed))
+        for name in names():
+            try:
+                synced = replace(synchronized(name, case.program), program=program)
+            except UnsupportedByTarget:
+                continue
+            assert violated(synced, case.inputs, simulated(synced, case.inputs)) == "", f"{seed}"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
