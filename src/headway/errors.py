@@ -4,6 +4,7 @@ HeadwayError            any problem a user can mend; carries a Diagnostic
 ├── SyntaxProblem       text that is not in the language, with file, line and column
 ├── InvalidProgram      a well-formed text that breaks a rule of the model
 ├── InvalidInput        a run-time input, option or file that does not fit the program
+│   └── OverLimit       a run that is longer than its limit
 ├── UnsupportedByTarget a program that the chosen target or strategy cannot carry
 └── CheckFailed         a synchronized program that was judged and is not exact
 
@@ -101,6 +102,10 @@ class InvalidProgram(HeadwayError):
 
 class InvalidInput(HeadwayError):
     """A run-time input, an option or a file does not fit."""
+
+
+class OverLimit(InvalidInput):
+    """A run is longer than its limit."""
 
 
 class UnsupportedByTarget(HeadwayError):

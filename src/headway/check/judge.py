@@ -24,62 +24,26 @@ from typing import NamedTuple
 from headway.check import findings
 from headway.check.knowledge import Knowledge, Vector
 from headway.check.narrow import Looked, Watch, seen_by_comparisons
+from headway.check.needs import Need, followers, reference
 from headway.check.verdict import Finding, Verdict, verdict
 from headway.ir.expr import Inputs
-from headway.ir.program import If, Instr, Loop, While, control_counter
+from headway.ir.program import Instr, control_counter
 from headway.ir.walk import walk
-from headway.spec import Instance, readers_inside, required
+from headway.spec import MAX_INSTANCES, Instance
 from headway.sync.expand import ConcreteWait, Event, expand
-from headway.sync.program import Load, SyncProgram, walk_sync
-
-Control = Loop | While | If
+from headway.sync.program import SyncProgram
 
 
-class Need(NamedTuple):
-    """An instance and what it requires."""
-
-    instance: Instance
-    required: dict[str, int]
-
-
-def check(sync: SyncProgram, inputs: Inputs) -> Verdict:
+def check(sync: SyncProgram, inputs: Inputs, limit: int = MAX_INSTANCES) -> Verdict:
     """Judge a verified program for given inputs.
 
-    Raise InvalidInput if the inputs do not fit, or if the program does not end.
+    Raise InvalidInput if the inputs do not fit, or if a program is longer than `limit`.
     """
-    needs = list(reference(sync, inputs))
-    events = seen_by_comparisons(expand(sync, inputs), sync.semaphores)
+    needs = reference(sync, inputs, limit)
+    events = seen_by_comparisons(expand(sync, inputs, limit), sync.semaphores)
     replay = Replay(sync, needs, events)
     replay.run()
     return verdict(replay.findings, len(needs), replay.waits)
-
-
-def reference(sync: SyncProgram, inputs: Inputs) -> list[Need]:
-    """Return the instances that a synchronized program has to run, with what they require.
-
-    Control values are loaded by the engines that load them in the engine programs.
-    """
-    loaded: defaultdict[str, set[str]] = defaultdict(set)
-    for engine in sync.engines:
-        for node in walk_sync(engine.body):
-            if isinstance(node, Load):
-                loaded[node.control].add(engine.engine)
-
-    def readers(node: Control) -> set[str]:
-        return loaded[node.control.name] if node.control else set()
-
-    return [Need(*pair) for pair in required(sync.program, inputs, readers)]
-
-
-def followers(sync: SyncProgram) -> set[tuple[str, str]]:
-    """Return (control read, engine) of engines that could do without: they have no work inside."""
-    program = sync.program
-    found: set[tuple[str, str]] = set()
-    for node in walk(program.body):
-        if not isinstance(node, Instr) and node.control:
-            idle = set(program.hosts) - set(readers_inside(node))
-            found |= {(node.control.name, engine) for engine in idle}
-    return found
 
 
 class _Token(NamedTuple):
@@ -95,8 +59,8 @@ class Replay:
     def __init__(
         self, sync: SyncProgram, needs: list[Need], events: dict[str, list[Event]]
     ) -> None:
-        self.findings: list[Finding] = []
         self.waits = 0
+        self._found: list[tuple[int, int, Finding]] = []
         self._program = sync.program
         self._events = events
         self._needs: defaultdict[str, list[Need]] = defaultdict(list)
@@ -126,11 +90,22 @@ class Replay:
         self._base = dict.fromkeys((*counters, *self._flags), 0)
         # What an engine has waited for before it set flags: judged with its next instance.
         self._passed: dict[str, tuple[ConcreteWait, ...]] = dict.fromkeys(hosts, ())
-        self._before: dict[str, Vector] = {}  # what was known before a row of barriers
+        # The last barrier, and what was known before it: judged with the next instance.
+        self._barriers: dict[str, tuple[Event, Vector]] = {}
+        self._disordered: set[str] = set()
         self._followers = followers(sync)
         hosted = ((q, engine) for engine, own in self._hosted.items() for q in own)
         control = ((control_counter(engine), engine) for engine in engines)
         self._watch = Watch(sync.semaphores, dict((*hosted, *control)))
+        self._engine_number = {engine: number for number, engine in enumerate(hosts)}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All that is wrong, whatever order it was found in: by instance, then by engine."""
+        return [finding for _, _, finding in sorted(self._found, key=lambda found: found[:2])]
+
+    def _tell(self, engine: str, finding: Finding, number: int = 0) -> None:
+        self._found.append((number, self._engine_number.get(engine, 0), finding))
 
     def run(self) -> None:
         """Run until all engines have ended or none can go on."""
@@ -149,13 +124,15 @@ class Replay:
                     break
                 counter = self._step(engine, event)
                 if counter is None:
-                    return
+                    self._disordered.add(engine)
+                    break
                 ready += blocked.pop(counter, ())
             if len(at_barrier) == len(self._events):
                 self._barrier()
                 ready += at_barrier
                 at_barrier = []
-        self._report_stuck(at_barrier)
+        if not self._disordered:
+            self._report_stuck(at_barrier)
 
     def _event(self, engine: str) -> Event:
         return self._events[engine][self._next[engine]]
@@ -174,25 +151,23 @@ class Replay:
         return None
 
     def _step(self, engine: str, event: Event) -> str | None:
-        """Issue the next instance of an engine; return its counter, or None to give up."""
+        """Issue the next instance of an engine; return its counter, or None out of turn."""
+        need = self._need(engine, event)
+        if need is None and event.kind != "set":
+            self._tell(engine, findings.out_of_order(engine, event, self._expected(engine, event)))
+            return None
         self._next[engine] += 1
         self.waits += len(event.waits)
         self._count_takes(engine, event)
         if self._passed[engine]:
             event = event._replace(waits=(*self._passed[engine], *event.waits))
-        if event.kind == "set":
+        if need is None:
             self._set(engine, event)
             return event.name
         self._passed[engine] = ()
         self._look(engine, event)
-        counter = self._counter_of(engine, event)
-        needs = self._needs[counter]
-        position = self._reached(counter)
-        if position >= len(needs) or needs[position].instance.node.name != event.name:
-            expected = needs[position].instance if position < len(needs) else None
-            self.findings.append(findings.out_of_order(engine, event, expected))
-            return None
-        known = self._judge(engine, event, needs[position])
+        known = self._judge(engine, event, need)
+        counter = need.instance.counter
         told = self._knowledge.signal(counter, known)
         # A load holds the sequencer until it is done; an instruction goes on without it.
         self._known[engine] = told if event.kind == "load" else known
@@ -208,7 +183,8 @@ class Replay:
 
     def _find_overtaken(self) -> None:
         for looked, cell in self._watch.overtaken(self._knowledge, self._base):
-            self.findings.append(findings.overtaken(looked.engine, looked.event, looked.wait, cell))
+            late = findings.overtaken(looked.engine, looked.event, looked.wait, cell)
+            self._tell(looked.engine, late)
 
     def _count_takes(self, engine: str, event: Event) -> None:
         """Let an engine know the takes that it has just passed, where they are counted."""
@@ -228,21 +204,23 @@ class Replay:
         flag, token = self._flags[event.name], len(self._tokens[event.name]) + 1
         taken = self._of(told, self._taken[event.name]) if flag.holds else 0
         if flag.holds and token - taken > flag.holds:
-            self.findings.append(findings.overfull(engine, event, flag, token, taken))
+            self._tell(engine, findings.overfull(engine, event, flag, token, taken))
         self._tokens[event.name].append(_Token(told, issued))
 
     def _judge(self, engine: str, event: Event, need: Need) -> Vector:
         """Judge the waits of one instance; return what is known when it is issued."""
+        self._judge_barrier(engine, need)
         known = self._in_order(engine, need, self._known[engine])
-        known, stricter = self._apply_exact(event, self._allowed(need), known)
+        waited = [(w.counter, self._position(w)) for w in event.waits]
+        final = self._knowledge.after(known, waited)
+        known, stricter = self._apply_exact(event, self._allowed(need), known, final)
         for wait in stricter:
             if self._position(wait) > self._of(known, wait.counter):
-                self.findings.append(self._late(need, wait, known))
-        known = self._knowledge.after(known, [(w.counter, self._position(w)) for w in stricter])
-        for counter, position in need.required.items():
-            if self._of(known, counter) < position:
-                self.findings.append(self._early(event, need, counter))
-        return known
+                self._tell(engine, self._late(need, wait, known, final), need.number)
+        for counter in self._counters:
+            if self._of(final, counter) < need.required.get(counter, 0):
+                self._tell(engine, self._early(event, need, counter), need.number)
+        return final
 
     def _in_order(self, engine: str, need: Need, known: Vector) -> Vector:
         """Add what the next instance of a serial engine follows anyway: those before it."""
@@ -267,7 +245,7 @@ class Replay:
         return (instance.node.name, instance.engine) in self._followers
 
     def _apply_exact(
-        self, event: Event, allowed: dict[str, int], known: Vector
+        self, event: Event, allowed: dict[str, int], known: Vector, final: Vector
     ) -> tuple[Vector, list[ConcreteWait]]:
         """Let the waits pass that ask for no more than allowed; return the others."""
         exact: list[tuple[str, int]] = []
@@ -275,7 +253,7 @@ class Replay:
         for wait in event.waits:
             position = self._position(wait)
             if wait.counter in self._flags:
-                is_exact = self._is_free(wait, self._with(allowed, known))
+                is_exact = self._is_free(wait, self._with(allowed, known, final))
             else:
                 is_exact = position <= allowed.get(wait.counter, 0)
             if is_exact:
@@ -284,9 +262,9 @@ class Replay:
                 stricter.append(wait)
         return self._knowledge.after(known, exact), stricter
 
-    def _with(self, allowed: dict[str, int], known: Vector) -> Vector:
-        """Return what is known when the instance has all that it may wait for."""
-        positions = ((q, min(position, self._reached(q))) for q, position in allowed.items())
+    def _with(self, allowed: dict[str, int], known: Vector, final: Vector) -> Vector:
+        """Return what is known when the instance has all that it may wait for, and does."""
+        positions = ((q, min(position, self._of(final, q))) for q, position in allowed.items())
         return self._knowledge.after(known, positions)
 
     def _is_free(self, take: ConcreteWait, known: Vector) -> bool:
@@ -303,11 +281,11 @@ class Replay:
             return True
         return any(self._of(known, q) > position for q, position in token.issued)
 
-    def _late(self, need: Need, wait: ConcreteWait, known: Vector) -> Finding:
+    def _late(self, need: Need, wait: ConcreteWait, known: Vector, final: Vector) -> Finding:
         if wait.counter not in self._flags:
             return findings.late(need.instance, wait, self._position(wait), need.required)
         token = self._tokens[wait.counter][wait.threshold - 1]
-        known = self._with(self._allowed(need), known)
+        known = self._with(self._allowed(need), known, final)
         told = ((q, self._of(token.known, q)) for q in self._counters)
         late = (pair for pair in told if pair[1] > self._of(known, pair[0]))
         counter, position = next(late, token.issued[0])
@@ -321,7 +299,7 @@ class Replay:
         before = self._needs[counter][position - 1].instance
         waits = [(self._position(w), str(w.wait)) for w in event.waits if w.counter == counter]
         waits += self._tokens_from(counter, event)
-        waited, wait = max(waits, default=(0, ""))
+        waited, wait = max(waits, key=lambda pair: pair[0], default=(0, ""))
         return findings.early(event, need.instance, before, waited, wait)
 
     def _tokens_from(self, counter: str, event: Event) -> Iterator[tuple[int, str]]:
@@ -339,46 +317,47 @@ class Replay:
             self._look(engine, self._event(engine))
         self._find_overtaken()
         for engine in self._events:
-            self._judge_barrier(engine, everything)
+            before = self._barriers[engine][1] if engine in self._barriers else self._known[engine]
+            self._barriers[engine] = self._event(engine), before
             self._next[engine] += 1
             self._known[engine] = everything
             self._passed[engine] = ()
         self._base |= dict(zip(self._counters, everything, strict=False))  # flags stay
 
-    def _judge_barrier(self, engine: str, everything: Vector) -> None:
+    def _judge_barrier(self, engine: str, need: Need) -> None:
         """A barrier is late for an engine whose next instance requires less than everything.
 
         An engine that next needs a signal from behind the barrier is passed over: that signal
         knows what its own engine knew, and some engine comes first.
         """
-        events, here = self._events[engine], self._next[engine]
-        barrier = events[here]
-        following = next(event for event in events[here + 1 :] if event.kind != "set")
-        before = self._before.pop(engine, self._known[engine])
-        if following.kind == "barrier":
-            self._before[engine] = before  # judged as one
-        need = self._need(engine, following)
-        if need is None:
+        if engine not in self._barriers:
             return
+        barrier, before = self._barriers.pop(engine)
         allowed = self._allowed(need)
-        if any(position > self._reached(q) for q, position in allowed.items()):
+        if any(position > self._base[q] for q, position in allowed.items()):
             return
         known = self._knowledge.after(self._in_order(engine, need, before), allowed.items())
-        for counter, index in zip(self._counters, range(len(known)), strict=False):
-            if known[index] < everything[index]:
-                position, needed = everything[index], need.required.get(counter, 0)
-                self.findings.append(
-                    findings.late_barrier(barrier, need.instance, counter, position, needed)
-                )
+        for counter in self._counters:
+            if self._of(known, counter) < self._base[counter]:
+                position, needed = self._base[counter], need.required.get(counter, 0)
+                late = findings.late_barrier(barrier, need.instance, counter, position, needed)
+                self._tell(engine, late, need.number)
                 return
 
     def _need(self, engine: str, event: Event) -> Need | None:
-        """Return the instance that comes next on an engine; None if the event issues none."""
+        """Return what an event issues; None if it issues nothing, or nothing that has its turn."""
         if event.kind not in ("exec", "load"):
             return None
-        counter = self._counter_of(engine, event)
-        position = self._reached(counter)
-        return self._needs[counter][position] if position < len(self._needs[counter]) else None
+        needs = self._needs[self._counter_of(engine, event)]
+        position = self._reached(self._counter_of(engine, event))
+        if position < len(needs) and needs[position].instance.node.name == event.name:
+            return needs[position]
+        return None
+
+    def _expected(self, engine: str, event: Event) -> Instance | None:
+        needs = self._needs[self._counter_of(engine, event)]
+        position = self._reached(self._counter_of(engine, event))
+        return needs[position].instance if position < len(needs) else None
 
     def _counter_of(self, engine: str, event: Event) -> str:
         return control_counter(engine) if event.kind == "load" else self._counter[event.name]
@@ -386,18 +365,18 @@ class Replay:
     def _report_stuck(self, at_barrier: list[str]) -> None:
         """Report engines that cannot go on; if there are none, what was never issued."""
         self._find_overtaken()
-        before = len(self.findings)
+        before = len(self._found)
         for engine in self._events:
             event = self._event(engine)
             if engine in at_barrier:
                 ended = [e for e in self._events if self._event(e).kind == "end"]
-                self.findings.append(findings.lonely_barrier(engine, event, ended))
+                self._tell(engine, findings.lonely_barrier(engine, event, ended))
             elif missing := self._missing(event):
                 reached = self._reached(missing.counter) - self._base[missing.counter]
                 total = self._total(missing.counter) - self._base[missing.counter]
                 tell = findings.no_token if missing.counter in self._flags else findings.deadlock
-                self.findings.append(tell(engine, event, missing, reached, total))
-        if len(self.findings) == before:
+                self._tell(engine, tell(engine, event, missing, reached, total))
+        if len(self._found) == before:
             self._report_missing()
             self._report_leftover()
 
@@ -417,9 +396,10 @@ class Replay:
         for flag in self._flags.values():
             left = self._reached(flag.name) - taken[flag.name]
             if left:
-                self.findings.append(findings.leftover(flag, left))
+                self._tell("", findings.leftover(flag, left))
 
     def _report_missing(self) -> None:
-        for counter, needs in self._needs.items():
-            if self._reached(counter) < len(needs):
-                self.findings.append(findings.never_issued(needs[self._reached(counter)].instance))
+        for counter in self._counters:
+            needs, reached = self._needs[counter], self._reached(counter)
+            if reached < len(needs):
+                self._tell("", findings.never_issued(needs[reached].instance))

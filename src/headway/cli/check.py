@@ -22,6 +22,12 @@ def add_parser(subparsers: Any) -> None:
     )
     add_synced(parser)
     add_inputs(parser)
+    parser.add_argument(
+        "--engine",
+        default="auto",
+        metavar="NAME",
+        help="reference, compiled (for long runs; needs the extra fast) or auto (auto)",
+    )
     add_json(parser)
     parser.add_argument(
         "--all-inputs",
@@ -41,6 +47,7 @@ def run(args: Namespace) -> int:
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
     from headway.cli.programs import load_synced
+    from headway.cli.progress import Progress
 
     synced = load_synced(args.synced)
     if args.input and (args.certificate or args.all_inputs):
@@ -49,7 +56,8 @@ def run(args: Namespace) -> int:
         return check_certificate(synced, args.certificate, args.json)
     if args.all_inputs:
         return check_all_inputs(synced, args.json)
-    verdict = check(synced, resolve(synced.program, parse_inputs(args.input)))
+    inputs = resolve(synced.program, parse_inputs(args.input))
+    verdict = check(synced, inputs, args.engine, progress=Progress())
     if args.json:
         print_json(verdict.to_json())
     else:

@@ -7,7 +7,10 @@ the caller: calls would cost as much as the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -52,6 +55,35 @@ STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG = range(5)
 def compiled(function: F) -> F:
     """Compile into the caller."""
     return numba.njit(inline="always")(function)  # pyright: ignore
+
+
+def entry(function: F) -> F:
+    """Compile a function that Python calls, and keep the result.
+
+    References are not counted: the arrays outlive the call, and counting at every row would take
+    most of the time.
+    """
+    return _kept(function)
+
+
+def called(function: F) -> F:
+    """Compile likewise a function that only compiled ones call."""
+    return _kept(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _kept(function: F, **options: bool) -> F:
+    """Numba looks for changes in the file of the function only; let it look in all that it uses."""
+    jit = cast(Any, numba.njit)  # pyright: ignore
+    kept = jit(cache=True, _nrt=False, **options)(function)
+    kept._cache._cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename).parent)
+    return kept
+
+
+@lru_cache
+def _fingerprint(folder: Path) -> str:
+    """Return a digest of this package and the one in `folder`."""
+    files = sorted({*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")})
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 @compiled

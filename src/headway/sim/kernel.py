@@ -13,8 +13,6 @@ so `run` can be left (for more room) and entered again.
 
 from __future__ import annotations
 
-import numba
-
 from headway.code.rows import AFTER, NEXT, TURN, WIDTH
 from headway.code.steps import (
     FAILED,
@@ -28,6 +26,7 @@ from headway.code.steps import (
     compiled,
     compute,
     count_down,
+    entry,
 )
 from headway.sim.code import AWAIT, COMPUTE, GIVE, MEET, READ, SPEND, TRANSFER
 from headway.sim.records import (
@@ -328,9 +327,7 @@ def _meet(m: Longs) -> int:
     return MOVED
 
 
-# Without counting references: the arrays outlive the call, and counting at every row would take
-# three quarters of the time.
-@numba.njit(cache=True, _nrt=False)  # pyright: ignore
+@entry
 def run(m: Longs, times: Longs, deep: Ints) -> int:
     """Run until nobody can go on, or until an engine has to stop; return the reason."""
     while True:

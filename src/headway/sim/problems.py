@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from headway.errors import Diagnostic, InvalidInput, InvalidProgram, Location, Note
+from headway.errors import Diagnostic, InvalidProgram, Location, Note, OverLimit
 
 
 class Stuck(NamedTuple):
@@ -40,10 +40,6 @@ def _stuck(stuck: Stuck) -> Note:
         f" which has reached {stuck.reached}",
         stuck.at,
     )
-
-
-class OverLimit(InvalidInput):
-    """The run is too long."""
 
 
 def over_limit(limit: int, at: Location | None) -> OverLimit:

@@ -6,12 +6,11 @@ import importlib.util
 
 from headway import targets
 from headway.code.rows import TooLarge
-from headway.errors import Diagnostic, InvalidInput
+from headway.errors import Diagnostic, InvalidInput, OverLimit
 from headway.ir.expr import Inputs
 from headway.registry import unknown
 from headway.sim import reference
 from headway.sim.model import Model, model
-from headway.sim.problems import OverLimit
 from headway.sim.timeline import Timeline
 from headway.sync.program import SyncProgram
 from headway.sync.verify import verify_sync

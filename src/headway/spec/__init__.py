@@ -1,11 +1,22 @@
 """The definition of correct and minimal synchronization. It imports nothing that it judges."""
 
 from headway.spec.dependences import Dependence, dependences
-from headway.spec.instances import Cell, Instance, Readers, instances, readers_inside
+from headway.spec.instances import (
+    MAX_INSTANCES,
+    Cell,
+    Instance,
+    Readers,
+    instances,
+    negative_trip,
+    no_slot,
+    over_limit,
+    readers_inside,
+)
 from headway.spec.machine import Issue, ideal
 from headway.spec.required import is_ordered, required
 
 __all__ = [
+    "MAX_INSTANCES",
     "Cell",
     "Dependence",
     "Instance",
@@ -15,6 +26,9 @@ __all__ = [
     "ideal",
     "instances",
     "is_ordered",
+    "negative_trip",
+    "no_slot",
+    "over_limit",
     "readers_inside",
     "required",
 ]

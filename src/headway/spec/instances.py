@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from headway.errors import Diagnostic, InvalidInput, Location
+from headway.errors import Diagnostic, InvalidInput, Location, OverLimit
 from headway.ir.atoms import Atoms
 from headway.ir.expr import Expr, Inputs, evaluate
 from headway.ir.program import (
@@ -104,14 +104,7 @@ class _Unrolled:
         self._control(node)
         trip = self._value(node.trip, node.at)
         if trip < 0:
-            raise InvalidInput(
-                Diagnostic(
-                    f"loop {node.iteration!r} would run {trip} times",
-                    node.at,
-                    rule="a trip count is 0 or more",
-                    help=f"check the run-time inputs of {str(node.trip)!r}",
-                )
-            )
+            raise negative_trip(node, trip)
         self._count(node.at, 0, ahead=trip * (1 + sum(isinstance(x, Instr) for x in node.body)))
         for i in range(trip):
             self._turn(node, i)
@@ -176,16 +169,8 @@ class _Unrolled:
         slot = self._value(access.slot, node.at)
         if 0 <= slot < self._slots[access.buffer]:
             return slot
-        where = ", ".join(f"{name} = {value}" for name, value in self._iterations.items())
-        raise InvalidInput(
-            Diagnostic(
-                f"{node.name!r} accesses slot {slot} of {access.buffer!r}"
-                + (f" where {where}" if where else ""),
-                node.at,
-                rule=f"{access.buffer!r} has slots 0 to {self._slots[access.buffer] - 1}",
-                help=f"give the buffer more slots, or write '% {self._slots[access.buffer]}'",
-            )
-        )
+        slots = self._slots[access.buffer]
+        raise no_slot(node, access.buffer, slot, slots, self._iterations)
 
     def _value(self, expr: Expr, at: Location | None) -> int:
         return evaluate(expr, self._iterations, self._inputs, at=at)
@@ -194,11 +179,44 @@ class _Unrolled:
         """Count instances and iterations; `ahead` of here there are at least so many more."""
         self._left -= amount
         if self._left < ahead:
-            raise InvalidInput(
-                Diagnostic(
-                    f"more than {self._limit:,} instances and iterations",
-                    at,
-                    rule="a program ends, and is small enough to be unrolled",
-                    help="check the trip counts and conditions, or choose smaller inputs",
-                )
-            )
+            raise over_limit(self._limit, at)
+
+
+def negative_trip(node: Loop, trip: int) -> InvalidInput:
+    """Return the error of a loop that would run less than zero times."""
+    return InvalidInput(
+        Diagnostic(
+            f"loop {node.iteration!r} would run {trip} times",
+            node.at,
+            rule="a trip count is 0 or more",
+            help=f"check the run-time inputs of {str(node.trip)!r}",
+        )
+    )
+
+
+def no_slot(
+    node: Instr | ControlRead, buffer: str, slot: int, slots: int, iterations: Mapping[str, int]
+) -> InvalidInput:
+    """Return the error of an access to a slot that its buffer does not have."""
+    where = ", ".join(f"{name} = {value}" for name, value in iterations.items())
+    return InvalidInput(
+        Diagnostic(
+            f"{node.name!r} accesses slot {slot} of {buffer!r}"
+            + (f" where {where}" if where else ""),
+            node.at,
+            rule=f"{buffer!r} has slots 0 to {slots - 1}",
+            help=f"give the buffer more slots, or write '% {slots}'",
+        )
+    )
+
+
+def over_limit(limit: int, at: Location | None) -> OverLimit:
+    """Return the error of a program that is too long to be unrolled; `at` is a place in it."""
+    return OverLimit(
+        Diagnostic(
+            f"more than {limit:,} instances and iterations",
+            at,
+            rule="a program ends, and is small enough to be unrolled",
+            help="check the trip counts and conditions, or choose smaller inputs",
+        )
+    )

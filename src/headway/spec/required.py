@@ -16,13 +16,16 @@ from collections.abc import Iterator
 
 from headway.ir.expr import Inputs
 from headway.ir.program import Program, control_counter
-from headway.spec.instances import Cell, Instance, Readers, instances, readers_inside
+from headway.spec.instances import MAX_INSTANCES, Cell, Instance, Readers, instances, readers_inside
 
 Positions = dict[str, int]
 
 
 def required(
-    program: Program, inputs: Inputs, readers: Readers = readers_inside
+    program: Program,
+    inputs: Inputs,
+    readers: Readers = readers_inside,
+    limit: int = MAX_INSTANCES,
 ) -> Iterator[tuple[Instance, Positions]]:
     """Yield every instance, in sequential order, with what it requires: counter to position.
 
@@ -30,7 +33,7 @@ def required(
     """
     last_write: defaultdict[Cell, Positions] = defaultdict(dict)
     last_access: defaultdict[Cell, Positions] = defaultdict(dict)
-    for instance in instances(program, inputs, readers):
+    for instance in instances(program, inputs, readers, limit):
         needed: Positions = {}
         for cell in instance.reads:
             _join(needed, last_write[cell])  # RAW

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from headway.errors import Diagnostic, InvalidInput, Location
+from headway.errors import Location
 from headway.ir.expr import Expr, Inputs, evaluate
 from headway.ir.walk import deep_nests
-from headway.sync.problems import negative_trip, no_element
+from headway.sync.problems import negative_trip, no_element, over_limit
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -172,11 +172,4 @@ class _Run:
         """Count events and iterations; `ahead` of here there are at least so many more."""
         self._left -= amount
         if self._left < ahead:
-            raise InvalidInput(
-                Diagnostic(
-                    f"more than {self._limit:,} events and iterations",
-                    at,
-                    rule="an engine program ends, and is small enough to be expanded",
-                    help="check the trip counts and conditions, or choose smaller inputs",
-                )
-            )
+            raise over_limit(self._limit, at)
