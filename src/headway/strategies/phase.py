@@ -31,9 +31,11 @@ There are as many barriers as it takes; they lie in memory. To know the phase co
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from headway.ir.program import If, Program
@@ -90,15 +92,36 @@ def _channel(pair: Pair, flag: Forward | Backward) -> _Channel:
     return _Channel(pair, distance, flag.after, flag.before)
 
 
-def _room(channel: _Channel, back: _Channel) -> int:
-    """Return how many tokens a channel may hold if `back` goes from its taker to its setter.
+class _Ways:
+    """The channels of a body from one engine to another, in the order in which they are set."""
 
-    When the taker sets `back`, it has taken all tokens up to this execution, or to the one before
-    if it sets it earlier in the body; when the setter sets the channel, it has taken `back` in this
-    execution, or in the one before.
-    """
-    is_set_first, is_taken_later = back.after < channel.before, back.before > channel.after
-    return channel.distance + back.distance + is_set_first + is_taken_later
+    def __init__(self, channels: Iterable[_Channel]) -> None:
+        levels: defaultdict[int, list[_Channel]] = defaultdict(list)
+        for channel in channels:
+            levels[channel.distance].append(channel)
+        self._levels: list[tuple[int, list[int], list[int]]] = []
+        for distance, level in sorted(levels.items()):
+            level.sort(key=lambda channel: channel.after)
+            before = accumulate((channel.before for channel in reversed(level)), min)
+            self._levels.append((distance, [c.after for c in level], [*before][::-1]))
+
+    def room(self, channel: _Channel) -> int:
+        """Return how many tokens a channel may hold if one of these goes back to its setter.
+
+        When the taker of the channel sets one, it has taken all tokens up to this execution, or to
+        the one before if it sets it earlier in the body. When the setter sets the channel, it has
+        taken what comes back in this execution, or in the one before. The best of them counts.
+        """
+        rooms: list[int] = []
+        for distance, after, before in self._levels:
+            first = bisect_left(after, channel.before)  # from here on set behind the take
+            is_set_behind = first < len(after)
+            if is_set_behind and before[first] <= channel.after:
+                extra = 0
+            else:
+                extra = 1 if is_set_behind or before[0] <= channel.after else 2
+            rooms.append(channel.distance + distance + extra)
+        return min(rooms)
 
 
 def _own_room(channel: _Channel) -> int:
@@ -118,19 +141,19 @@ class _Found:
 
     def add(self, block: Block, is_repeated: bool) -> None:
         """Set and take what a block needs."""
-        channels = list(_channels(block))
-        ways: dict[tuple[str, str], list[_Channel]] = {}
-        for channel in channels:
-            ways.setdefault(self._way(channel.pair), []).append(channel)
-        for channel in channels:
+        channels: defaultdict[tuple[str, str], list[_Channel]] = defaultdict(list)
+        for channel in _channels(block):
+            channels[self._way(channel.pair)].append(channel)
+        ways = {way: _Ways(listed) for way, listed in channels.items()}
+        for channel in (channel for listed in channels.values() for channel in listed):
             setter, taker = self._way(channel.pair)
-            back = ways.get((taker, setter), ())
+            back = ways.get((taker, setter))
             if not is_repeated:  # there is only one token
                 self._place(block, channel, 1, None)
             elif setter == taker:
                 self._place(block, channel, _own_room(channel), None)
             elif back:
-                self._place(block, channel, min(_room(channel, other) for other in back), None)
+                self._place(block, channel, back.room(channel), None)
             else:
                 room = channel.distance + 1
                 self._place(block, channel, room, self._flag(Pair(taker, setter), room, 1))
