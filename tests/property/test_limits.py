@@ -48,6 +48,7 @@ def test_no_limit_makes_an_instance_early_or_an_engine_stand_still(part: int) ->
             {"width": 2, "signed": 0, "sums": 0, "waits": 1},
             {"width": 3, "registers": 6},
             {"width": 5, "registers": 3, "sums": 0},
+            {"thresholds": 0, "width": 4},
         ):
             for strategy in STRATEGIES:
                 try:

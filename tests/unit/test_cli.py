@@ -370,7 +370,8 @@ def test_passes_can_be_chosen(cli: Cli, pair: str) -> None:
     assert cli("compare", pair, "--input", "n=3", "--passes", "split").err == (
         "error: unknown pass 'split'\n"
         "  help: did you mean 'split-waits'? known: assign-registers, assign-semaphores,"
-        " compute-counts, drop-dead-registers, insert-epochs, settle-thresholds, split-waits\n"
+        " compute-counts, drop-dead-registers, insert-epochs, settle-thresholds, split-waits,"
+        " unroll-thresholds\n"
     )
 
 

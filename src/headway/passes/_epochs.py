@@ -123,16 +123,22 @@ class Epochs:
     # Pieces
 
     def _piece(self, nodes: tuple[Node, ...]) -> Bodies:
+        return self._placed(self._synchronized(nodes))
+
+    def _synchronized(self, nodes: tuple[Node, ...]) -> SyncProgram:
         """Synchronize a part alone; the loops around it are inputs then."""
-        names = frozenset(self._around)
-        body = tuple(with_values(node, as_inputs(names)) for node in nodes)
+        rule = as_inputs(frozenset(self._around))
+        body = tuple(with_values(node, rule) for node in nodes)
         inputs = (*self._program.inputs, *map(InputDecl, self._around))
-        alone = self._alone(replace(self._program, body=body, inputs=inputs))
+        return self._alone(replace(self._program, body=body, inputs=inputs))
+
+    def _placed(self, alone: SyncProgram) -> Bodies:
+        """Return the code of a part in its loops, which starts with all registers 0."""
         self._flags |= {flag.name: flag for flag in alone.flags}
         bodies: Bodies = {engine: [] for engine in self._engines}
+        back = as_iterations(frozenset(self._around))
         for engine in alone.engines:
-            back = as_iterations(names)
-            body = rewritten(engine.body, lambda node, rule=back: (with_step_values(node, rule),))
+            body = rewritten(engine.body, lambda node: (with_step_values(node, back),))
             bodies[engine.engine] = [*self._cleared(engine), *body]
         self._is_first = False
         return bodies

@@ -7,6 +7,7 @@ from math import lcm
 
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, While
+from headway.passes._polynomial import Polynomial
 from headway.passes._rewrite import Rule, mapped
 
 
@@ -54,7 +55,7 @@ def shifted(iteration: str, by: Expr, step: int) -> Rule:
     def rule(expr: Expr) -> Expr | None:
         if expr == Iteration(iteration):
             return Binary("+", by, expr)
-        if isinstance(expr, Binary) and expr.operator == "%" and _is_polynomial(expr.left):
+        if isinstance(expr, Binary) and expr.operator == "%" and is_polynomial(expr.left):
             if isinstance(expr.right, int) and expr.right > 0 and step % expr.right == 0:
                 return expr
         return None
@@ -62,10 +63,28 @@ def shifted(iteration: str, by: Expr, step: int) -> Rule:
     return rule
 
 
-def _is_polynomial(expr: Expr) -> bool:
+def fixed(iteration: str, by: Expr, number: int, step: int) -> Rule:
+    """Return the rule that makes iteration i the iteration `by + number`; else as `shifted`."""
+
+    def rule(expr: Expr) -> Expr | None:
+        if expr == Iteration(iteration):
+            return Binary("+", by, number) if number else by
+        if not isinstance(expr, Binary) or expr.operator != "%" or not is_polynomial(expr.left):
+            return None
+        if isinstance(expr.right, int) and expr.right > 0 and step % expr.right == 0:
+            left = mapped(expr.left, lambda x: number if x == Iteration(iteration) else None)
+            form = Polynomial.of(left).expression()
+            return form % expr.right if isinstance(form, int) else Binary("%", form, expr.right)
+        return None
+
+    return rule
+
+
+def is_polynomial(expr: Expr) -> bool:
+    """Tell whether a value is a sum of products of whole numbers, iterations and inputs."""
     if isinstance(expr, Binary):
         whole = expr.operator in ("+", "-", "*")
-        return whole and _is_polynomial(expr.left) and _is_polynomial(expr.right)
+        return whole and is_polynomial(expr.left) and is_polynomial(expr.right)
     return isinstance(expr, int | Iteration) or (isinstance(expr, Input) and expr.index is None)
 
 

@@ -76,7 +76,7 @@ class InsertEpochs:
         counters = waited_for(sync)
         found = self._cut(sync, target, counters, self.strategy)
         if filled(found, most):  # a piece may wait for more counters than the whole does
-            found = self._cut(sync, target, _all_counters(sync.program), self.strategy)
+            found = self._cut(sync, target, all_counters(sync.program), self.strategy)
         bits = int(target.semaphores.width)
         message = f"barriers before {', '.join(full)} could be full: semaphores of {bits} bits"
         return found, (Concession("epochs", "", message),)
@@ -93,7 +93,8 @@ class InsertEpochs:
             return Epochs(sync, signals, lambda program: strategy(program, target)).cut()
 
 
-def _all_counters(program: Program) -> tuple[str, ...]:
+def all_counters(program: Program) -> tuple[str, ...]:
+    """Return every counter of a program."""
     queues = tuple(queue.name for queue in program.queues)
     return (*program.hosts, *queues, *map(control_counter, program.hosts))
 

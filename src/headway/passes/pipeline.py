@@ -1,9 +1,9 @@
 """The passes in the order in which they fit engine programs to a target.
 
-Epochs come first, because they ask the strategy again. Dead register operations go next, so that
-nobody keeps registers or waits for them. Thresholds are
-settled before waits are split, so that they are computed before the engine stands still. Registers
-are fitted when all that need one are there.
+What cuts the program comes first, because it asks the strategy again. Dead register operations go
+next, so that nobody keeps registers for them. Thresholds are settled before waits are split, so
+that they are computed before the engine stands still. Registers are fitted when all that need one
+are there.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from dataclasses import replace
 from headway.errors import InvalidInput
 from headway.passes.insert_epochs import InsertEpochs, Strategy
 from headway.passes.sync_pass import ConcedingPass, Concession, SyncPass
+from headway.passes.unroll_thresholds import UnrollThresholds
 from headway.registry import Registry, unknown
 from headway.sync.program import SyncProgram
 from headway.targets.target import Target
 
 ORDER = (
+    "unroll-thresholds",
     "insert-epochs",
     "drop-dead-registers",
     "settle-thresholds",
@@ -48,7 +50,11 @@ def chosen(
 
 
 def _with_strategy(step: SyncPass, strategy: Strategy | None) -> SyncPass:
-    return replace(step, strategy=strategy) if isinstance(step, InsertEpochs) else step
+    return (
+        replace(step, strategy=strategy)
+        if isinstance(step, InsertEpochs | UnrollThresholds)
+        else step
+    )
 
 
 def run(
