@@ -13,6 +13,7 @@ equal   register -> form f: the register is count - f (a row: only until the nex
 below   register -> n: it is <= count - n
 told    register -> marks told by the position in it
 frames  buffer -> terms: its places, and those of its rows, are slots counted from these terms on
+values  iteration -> its value, in loops that run exactly once
 The constant 0 is the register `ZERO_ROW` of every counter.
 """
 
@@ -52,24 +53,28 @@ class Facts:
     below: dict[Register, int] = field(default_factory=dict[Register, int])
     told: dict[Register, Marks] = field(default_factory=dict[Register, Marks])
     frames: dict[str, Terms] = field(default_factory=dict[str, Terms])
+    values: dict[str, int] = field(default_factory=dict[str, int], compare=False)
 
     def copy(self) -> Facts:
         """Return the same facts."""
-        ages = {q: list(ages) for q, ages in self.ages.items()}
         return Facts(
-            self.cells, dict(self.known), dict(self.asked), ages, dict(self.fixed),
-            dict(self.equal), dict(self.below), dict(self.told), dict(self.frames),
-        )  # fmt: skip
+            self.cells,
+            dict(self.known),
+            dict(self.asked),
+            {q: list(ages) for q, ages in self.ages.items()},
+            dict(self.fixed),
+            dict(self.equal),
+            dict(self.below),
+            dict(self.told),
+            dict(self.frames),
+            dict(self.values),
+        )
 
     def meet(self, other: Facts) -> Facts:
-        """Return what holds if either holds."""
-        other = other.copy()
-        mine = self.copy()
+        """Return what holds if either holds, in the frames of these facts."""
+        a, b = self, other.copy()
         for buffer, terms in self.frames.items():
-            if other.frames[buffer] != terms:
-                other.reframe(buffer, ())
-                mine.reframe(buffer, ())
-        a, b = mine, other
+            b.reframe(buffer, terms)
         return Facts(
             a.cells,
             {e: marks & b.known[e] for e, marks in a.known.items()},
@@ -79,7 +84,8 @@ class Facts:
             {r: f for r, f in a.equal.items() if b.equal.get(r) == f},
             {r: min(n, b.below[r]) for r, n in a.below.items() if r in b.below},
             {r: marks & b.told[r] for r, marks in a.told.items()},
-            a.frames,
+            dict(a.frames),
+            dict(a.values),
         )
 
     def at_age(self, q: str, age: int) -> Marks:
@@ -155,9 +161,17 @@ class Facts:
 
     def place(self, buffer: str, slot: Expr) -> int:
         """Return the place of a slot, after moving to the frame of its terms."""
-        f = linear(slot, self.cells.slots[buffer])
+        f = self.slot(buffer, slot)
         self.reframe(buffer, f.terms)
         return f.number
+
+    def slot(self, buffer: str, slot: Expr) -> Form:
+        """Return a slot of a buffer as a form."""
+        slots = self.cells.slots[buffer]
+        f = linear(slot, slots)
+        for iteration, value in self.values.items():
+            f = f.with_value(Iteration(iteration), Form((), value))
+        return f.modulo(slots)
 
     def reframe(self, buffer: str, terms: Terms) -> None:
         """Count the places of a buffer from other terms on: it may be any of them then."""

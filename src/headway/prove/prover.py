@@ -119,7 +119,7 @@ def joined(facts: Facts, head: Facts, iteration: str) -> Facts:
             facts.equal[register] = f
         elif not grown.terms and not f.of(atom):
             head.equal[register] = facts.equal[register] = f.plus(Form(((atom, grown.number),)))
-    return facts.meet(head)
+    return head.meet(facts)
 
 
 def widen(facts: Facts, before: Facts) -> None:

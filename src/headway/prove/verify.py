@@ -108,7 +108,7 @@ def _implies(facts: Facts, wanted: Facts) -> bool:
         for table in ("known", "asked", "ages", "fixed", "told", "frames")
     ):
         return False
-    return facts.meet(wanted) == wanted
+    return wanted.meet(facts) == wanted
 
 
 def walked(sync: SyncProgram, rows: dict[Row, str], heads: dict[str, Facts]) -> Notes:

@@ -199,6 +199,8 @@ class Walk:
         if trip == Form():
             return facts
         turn = self._turn(node, path, cursors, matched)
+        if trip == Form((), 1):
+            return self._once(node, turn, facts)
         head, end = self.heads.head(path, node, facts, turn)
         if not trip.terms:
             end.substitute(node.iteration, trip)
@@ -206,6 +208,14 @@ class Walk:
         idle = {e: cursor for e, cursor in cursors.items() if e not in matched}
         cases = self._cases(node, trip, facts, head, end, turn, idle)
         return self._caught_up(cases, idle)
+
+    def _once(self, node: Loop, turn: Turn, facts: Facts) -> Facts:
+        facts = facts.copy()
+        facts.values[node.iteration] = 0
+        facts = turn(facts)
+        del facts.values[node.iteration]
+        facts.substitute(node.iteration, Form((), 1))
+        return facts
 
     def _cases(
         self,
@@ -388,7 +398,7 @@ class Walk:
         row = (engine, node.register.name)
         buffer = self.cells.rows.get(row)
         if buffer in unmoved:
-            terms = linear(node.register.index, self.cells.slots[buffer]).terms
+            terms = facts.slot(buffer, node.register.index).terms
             if facts.frames[buffer] != terms:
                 return False
         values = (
@@ -407,7 +417,7 @@ class Walk:
         if before.frames[access.buffer] != facts.frames[access.buffer]:
             before = facts.copy()
         known, asked = before.known[engine], before.asked[engine]
-        calm = [wait for wait in instance.waits if not self._moves(engine, wait, access)]
+        calm = [wait for wait in instance.waits if not self._moves(engine, wait, access, facts)]
         told = self._waits(engine, instance.node.name, calm, facts)
         if self.watcher is None:
             return
@@ -427,13 +437,13 @@ class Walk:
                 rule = "c-transitive"
             self.watcher.dependence(instance, block, access, rule, by)
 
-    def _moves(self, engine: str, wait: Wait, access: Access) -> bool:
+    def _moves(self, engine: str, wait: Wait, access: Access, facts: Facts) -> bool:
         """Tell whether a wait is for a row in another frame than that of the access."""
         register = wait.threshold.register
         if register is None or self.cells.rows.get((engine, register.name)) != access.buffer:
             return False
-        slots = self.cells.slots[access.buffer]
-        return linear(register.index, slots).terms != linear(access.slot, slots).terms
+        index = facts.slot(access.buffer, register.index)
+        return index.terms != facts.slot(access.buffer, access.slot).terms
 
 
 def _is_behind(facts: Facts, engine: str, trip: Form) -> bool:
