@@ -30,6 +30,7 @@ class Certificate:
     rows: dict[str, str]
     marks: list[str]
     heads: dict[str, Json]
+    unrolled: list[str]
     dependences: list[dict[str, str]]
     waits: list[dict[str, str]]
 
@@ -41,6 +42,7 @@ class Certificate:
             "rows": self.rows,
             "marks": self.marks,
             "heads": self.heads,
+            "unrolled": self.unrolled,
             "dependences": self.dependences,
             "waits": self.waits,
         }
@@ -53,8 +55,8 @@ def from_json(data: object) -> Certificate:
     fields = cast("Json", data)
     if fields.get("format") != FORMAT:
         raise _malformed(f"its format is {fields.get('format')!r} and not {FORMAT!r}")
-    names = ("program", "rows", "marks", "heads", "dependences", "waits")
-    types = (str, dict, list, dict, list, list)
+    names = ("program", "rows", "marks", "heads", "unrolled", "dependences", "waits")
+    types = (str, dict, list, dict, list, list, list)
     for name, kind in zip(names, types, strict=True):
         if not isinstance(fields.get(name), kind):
             raise _malformed(f"{name!r} is missing")

@@ -13,7 +13,7 @@ equal   register -> form f: the register is count - f (a row: only until the nex
 below   register -> n: it is <= count - n
 told    register -> marks told by the position in it
 frames  buffer -> terms: its places, and those of its rows, are slots counted from these terms on
-values  iteration -> its value, in loops that run exactly once
+values  iteration -> its value, in loops that are walked turn by turn
 The constant 0 is the register `ZERO_ROW` of every counter.
 """
 
@@ -161,17 +161,16 @@ class Facts:
 
     def place(self, buffer: str, slot: Expr) -> int:
         """Return the place of a slot, after moving to the frame of its terms."""
-        f = self.slot(buffer, slot)
+        f = self.form(slot, self.cells.slots[buffer])
         self.reframe(buffer, f.terms)
         return f.number
 
-    def slot(self, buffer: str, slot: Expr) -> Form:
-        """Return a slot of a buffer as a form."""
-        slots = self.cells.slots[buffer]
-        f = linear(slot, slots)
+    def form(self, expr: Expr, slots: int = 0) -> Form:
+        """Return an expression as a form, with the values of iterations that are known."""
+        f = linear(expr, slots)
         for iteration, value in self.values.items():
             f = f.with_value(Iteration(iteration), Form((), value))
-        return f.modulo(slots)
+        return f.modulo(slots) if slots else f
 
     def reframe(self, buffer: str, terms: Terms) -> None:
         """Count the places of a buffer from other terms on: it may be any of them then."""

@@ -10,7 +10,8 @@ from headway.errors import Location
 from headway.ir.expr import Binary, Expr
 from headway.ir.program import ControlRead, If, Instr, Loop, Node, While
 from headway.ir.walk import instructions
-from headway.prove.forms import Form, linear
+from headway.prove.facts import Facts
+from headway.prove.forms import Form
 from headway.sync.program import (
     Assign,
     Exec,
@@ -63,11 +64,11 @@ class Case(NamedTuple):
     least: int
     is_exact: bool
 
-    def decides(self, condition: Expr) -> bool | None:
+    def decides(self, condition: Expr, facts: Facts) -> bool | None:
         """Tell whether a condition `trip > n` holds; None if that is open."""
         if not isinstance(condition, Binary) or condition.operator != ">":
             return None
-        if not isinstance(condition.right, int) or linear(condition.left) != self.trip:
+        if not isinstance(condition.right, int) or facts.form(condition.left) != self.trip:
             return None
         if self.least > condition.right:
             return True
@@ -104,7 +105,7 @@ def runs(node: SyncNode, program_node: Node | ControlRead) -> bool:
     return same and all(n.instr in inside for n in walk_sync((node,)) if isinstance(n, Exec))
 
 
-def asked_trips(cursor: Cursor, trip: Form) -> Iterator[int]:
+def asked_trips(cursor: Cursor, trip: Form, facts: Facts) -> Iterator[int]:
     """Yield every n of a condition `trip > n` in what an engine does next on its own."""
     for node in cursor.nodes[cursor.at :]:
         if not is_local(node):
@@ -112,5 +113,5 @@ def asked_trips(cursor: Cursor, trip: Form) -> Iterator[int]:
         for inner in walk_sync((node,)):
             condition = inner.condition if isinstance(inner, SyncIf) else 0
             if isinstance(condition, Binary) and condition.operator == ">":
-                if isinstance(condition.right, int) and linear(condition.left) == trip:
+                if isinstance(condition.right, int) and facts.form(condition.left) == trip:
                     yield condition.right

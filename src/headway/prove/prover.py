@@ -1,7 +1,8 @@
 """Find facts that hold in every iteration of every loop, and with them a proof.
 
 From the facts at the entry of a loop those are dropped that one turn does not keep, until all that
-are left are kept. The result is not to be trusted: `headway.prove.verify` checks it.
+are left are kept. If that is not enough, loops that run a few times, always as often, are walked
+turn by turn. The result is not to be trusted: `headway.prove.verify` checks it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headway.ir.expr import Iteration, leaves
-from headway.ir.program import Access, Instr, Loop, While
+from headway.ir.program import Access, If, Instr, Loop, Node, Program, While
 from headway.ir.walk import deep_nests, walk
 from headway.prove.cells import Cells, Row, cells
 from headway.prove.certificate import Certificate, facts_json, marks_text
@@ -24,6 +25,8 @@ from headway.sync.program import Exec, SyncProgram, walk_sync
 
 MAX_ROUNDS = 60
 WIDEN_AFTER = 12
+MOST_TURNS = 12
+MOST_WALKED = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +44,58 @@ class Proof:
 
 def prove(sync: SyncProgram) -> Proof:
     """Try to prove a verified program for all inputs."""
+    with deep_nests():
+        proof = _attempt(sync, frozenset())
+        if proof.gaps and (short := short_loops(sync.program)):
+            again = _attempt(sync, short)
+            proof = proof if again.gaps else again
+    return proof
+
+
+def _attempt(sync: SyncProgram, unrolled: frozenset[str]) -> Proof:
     turning = rows(sync)
     found = cells(sync, turning)
     search = Search(found)
     try:
-        with deep_nests():
-            Walk(found, search).run(beginning(found))
+        Walk(found, search, None, unrolled).run(beginning(found))
     except Undecided as hole:
-        gap = Gap(hole.reason, hole.at)
-        return Proof(Certificate(sync.program.name, {}, [], {}, [], []), (gap,))
-    notes = walked(sync, turning, search.heads)
+        empty = Certificate(sync.program.name, {}, [], {}, [], [], [])
+        return Proof(empty, (Gap(hole.reason, hole.at),))
+    notes = walked(sync, turning, search.heads, unrolled)
     certificate = Certificate(
         sync.program.name,
         {f"{engine} {name}": buffer for (engine, name), buffer in turning.items()},
         marks_text(found),
         {path: facts_json(facts) for path, facts in search.heads.items()},
+        sorted(unrolled),
         [note._asdict() for note in notes.dependences.values()],
         [note._asdict() for note in notes.waits.values()],
     )
     return Proof(certificate, tuple(dict.fromkeys(notes.gaps)))
+
+
+def short_loops(program: Program) -> frozenset[str]:
+    """Return the paths of loops with few turns, as long as not too much is walked in all."""
+    found: set[str] = set()
+
+    def visit(body: tuple[Node, ...], path: str, times: int) -> None:
+        for i, node in enumerate(body):
+            here, inside = f"{path}{i}", times
+            if isinstance(node, Loop) and isinstance(node.trip, int):
+                if 1 < node.trip <= MOST_TURNS and times * node.trip <= MOST_WALKED:
+                    found.add(here)
+                    inside = times * node.trip
+            match node:
+                case Loop() | While():
+                    visit(node.body, f"{here}.", inside)
+                case If():
+                    visit(node.then, f"{here}t.", times)
+                    visit(node.orelse, f"{here}e.", times)
+                case Instr():
+                    pass
+
+    visit(program.body, "", 1)
+    return frozenset(found)
 
 
 class Search:

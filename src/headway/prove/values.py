@@ -10,7 +10,7 @@ from headway.ir.expr import Binary, Expr, Iteration
 from headway.prove.cells import Marks
 from headway.prove.facts import ZERO_ROW, Facts, Register
 from headway.prove.follow import Undecided
-from headway.prove.forms import ZERO, Form, linear, span
+from headway.prove.forms import ZERO, Form, span
 from headway.sync.program import Assign, RegisterRef, Wait
 
 
@@ -65,7 +65,7 @@ def assign(facts: Facts, engine: str, node: Assign) -> None:
 
 def computed(facts: Facts, engine: str, expr: Expr, q: str) -> Value:
     """Return what is known of the value of an expression that reads at most one register."""
-    f = linear(expr)
+    f = facts.form(expr)
     source = Register(*ZERO_ROW, 0, q)
     for atom, factor in f.terms:
         if isinstance(atom, RegisterRef):

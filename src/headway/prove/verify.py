@@ -21,6 +21,9 @@ from headway.prove.forms import ZERO
 from headway.prove.walk import Instance, Turn, Walk
 from headway.sync.program import SyncProgram, Wait
 
+OR = " or "
+"""Stands between rules where it depends on the iteration which one applies."""
+
 
 class Gap(NamedTuple):
     """Where a proof has a hole, and why."""
@@ -72,9 +75,9 @@ class Notes:
             why = f"{at.node.name} on {at.engine} may come before an earlier {after}"
             self.gaps.append(Gap(why, at.node.at))
         key = at.node.name, at.engine, where, after
-        old = self.dependences.get(key)
-        if old is None or old.rule:
-            self.dependences[key] = Dependence(*key, rule, by)
+        old = self.dependences.get(key, Dependence(*key, "", ""))
+        rules = sorted({rule, *old.rule.split(OR)} - {""})
+        self.dependences[key] = Dependence(*key, OR.join(rules), by or old.by)
 
 
 class Given:
@@ -111,13 +114,15 @@ def _implies(facts: Facts, wanted: Facts) -> bool:
     return wanted.meet(facts) == wanted
 
 
-def walked(sync: SyncProgram, rows: dict[Row, str], heads: dict[str, Facts]) -> Notes:
+def walked(
+    sync: SyncProgram, rows: dict[Row, str], heads: dict[str, Facts], unrolled: frozenset[str]
+) -> Notes:
     """Walk a program once with given facts at loop heads; return what was found out."""
     notes = Notes()
     found = cells(sync, rows)
     try:
         with deep_nests():
-            Walk(found, Given(heads), notes).run(beginning(found))
+            Walk(found, Given(heads), notes, unrolled).run(beginning(found))
     except Undecided as hole:
         notes.gaps.append(Gap(hole.reason, hole.at))
     return notes
@@ -133,7 +138,7 @@ def verify(sync: SyncProgram, certificate: Certificate) -> list[Gap]:
     if marks_text(found) != certificate.marks:
         return [Gap("the certificate is for a program with other accesses", sync.program.at)]
     heads = {path: facts_of(facts, found) for path, facts in certificate.heads.items()}
-    notes = walked(sync, rows, heads)
+    notes = walked(sync, rows, heads, frozenset(certificate.unrolled))
     gaps = list(notes.gaps)
     for kind, listed, real in (
         ("dependence", certificate.dependences, notes.dependences.values()),

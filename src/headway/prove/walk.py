@@ -32,7 +32,7 @@ from headway.ir.walk import engines_inside
 from headway.prove.cells import Block, Cells
 from headway.prove.facts import Facts
 from headway.prove.follow import Case, Cursor, Cursors, Undecided, asked_trips, is_local
-from headway.prove.forms import Form, linear
+from headway.prove.forms import Form
 from headway.prove.values import alternatives, assign, computed, threshold
 from headway.spec.required import is_ordered
 from headway.sync.program import (
@@ -87,11 +87,15 @@ ENOUGH = 2**22
 
 @dataclass(slots=True)
 class Walk:
-    """See the module. `watcher` is told of every instance once, in its general iteration."""
+    """See the module. `watcher` is told of every instance in its general iteration.
+
+    Loops whose paths are in `unrolled` run a fixed number of times and are walked turn by turn.
+    """
 
     cells: Cells
     heads: Heads
     watcher: Watcher | None = None
+    unrolled: frozenset[str] = frozenset()
 
     def run(self, facts: Facts) -> Facts:
         """Walk the program from its beginning."""
@@ -186,7 +190,7 @@ class Walk:
             if isinstance(node, While):
                 facts = self._control(node, cursors, matched, facts)
             facts = self._block(node.body, f"{path}.", inside, facts)
-            facts.substitute(node.iteration, step)
+            facts.substitute(node.iteration, None if node.iteration in facts.values else step)
             return facts
 
         return turn
@@ -195,12 +199,12 @@ class Walk:
         self, node: Loop, path: str, cursors: Cursors, matched: dict[str, SyncNode], facts: Facts
     ) -> Facts:
         facts = self._control(node, cursors, matched, facts)
-        trip = linear(node.trip)
+        trip = facts.form(node.trip)
         if trip == Form():
             return facts
         turn = self._turn(node, path, cursors, matched)
-        if trip == Form((), 1):
-            return self._once(node, turn, facts)
+        if not trip.terms and (trip.number == 1 or path in self.unrolled):
+            return self._unrolled(node, trip.number, turn, facts)
         head, end = self.heads.head(path, node, facts, turn)
         if not trip.terms:
             end.substitute(node.iteration, trip)
@@ -209,12 +213,13 @@ class Walk:
         cases = self._cases(node, trip, facts, head, end, turn, idle)
         return self._caught_up(cases, idle)
 
-    def _once(self, node: Loop, turn: Turn, facts: Facts) -> Facts:
+    def _unrolled(self, node: Loop, trip: int, turn: Turn, facts: Facts) -> Facts:
+        """Walk a loop turn by turn."""
         facts = facts.copy()
-        facts.values[node.iteration] = 0
-        facts = turn(facts)
-        del facts.values[node.iteration]
-        facts.substitute(node.iteration, Form((), 1))
+        for number in range(trip):
+            facts.values[node.iteration] = number
+            facts = turn(facts)
+            del facts.values[node.iteration]
         return facts
 
     def _cases(
@@ -228,7 +233,7 @@ class Walk:
         idle: Cursors,
     ) -> list[tuple[Case, Facts]]:
         """Return what holds behind a loop, by how often it has run: never, once, ..., or more."""
-        most = 1 + max((n for c in idle.values() for n in asked_trips(c, trip)), default=0)
+        most = 1 + max((n for c in idle.values() for n in asked_trips(c, trip, facts)), default=0)
         watcher, self.watcher = self.watcher, None
         found: list[tuple[Case, Facts]] = []
         facts = facts.copy()
@@ -340,7 +345,7 @@ class Walk:
         return facts
 
     def _local_if(self, engine: str, node: SyncIf, facts: Facts, case: Case | None) -> Facts:
-        decided = case.decides(node.condition) if case else None
+        decided = case.decides(node.condition, facts) if case else None
         ends: list[Facts] = []
         for branch, taken in ((node.then, True), (node.orelse, False)):
             if decided in (None, taken):
@@ -398,7 +403,7 @@ class Walk:
         row = (engine, node.register.name)
         buffer = self.cells.rows.get(row)
         if buffer in unmoved:
-            terms = facts.slot(buffer, node.register.index).terms
+            terms = facts.form(node.register.index, self.cells.slots[buffer]).terms
             if facts.frames[buffer] != terms:
                 return False
         values = (
@@ -442,8 +447,8 @@ class Walk:
         register = wait.threshold.register
         if register is None or self.cells.rows.get((engine, register.name)) != access.buffer:
             return False
-        index = facts.slot(access.buffer, register.index)
-        return index.terms != facts.slot(access.buffer, access.slot).terms
+        slots = self.cells.slots[access.buffer]
+        return facts.form(register.index, slots).terms != facts.form(access.slot, slots).terms
 
 
 def _is_behind(facts: Facts, engine: str, trip: Form) -> bool:
