@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headway.ir.atoms import Atoms
-from headway.ir.expr import leaves
+from headway.ir.expr import Expr, leaves
 from headway.ir.program import Access, Instr, control_counter
 from headway.ir.walk import walk
+from headway.prove.forms import Form, linear
 from headway.sync.program import (
     Assign,
     Exec,
@@ -59,6 +60,19 @@ class Cells:
     _bits: int = 0
     _blocks: dict[tuple[str, str], list[Block]] = field(default_factory=lambda: defaultdict(list))
     _places: dict[tuple[str, int], Marks] = field(default_factory=dict[tuple[str, int], Marks])
+    _forms: dict[tuple[int, int], tuple[Expr, Form]] = field(
+        default_factory=dict[tuple[int, int], tuple[Expr, Form]]
+    )
+
+    def form(self, expr: Expr, slots: int) -> Form:
+        """Return an expression as a form; each is looked at once."""
+        if isinstance(expr, int):
+            return Form((), expr % slots if slots else expr)
+        found = self._forms.get((id(expr), slots))
+        if found is None:
+            found = expr, linear(expr, slots)  # the expression is kept, and so its id
+            self._forms[id(expr), slots] = found
+        return found[1]
 
     def is_row(self, engine: str, name: str) -> bool:
         """Tell whether a register is one of a row."""

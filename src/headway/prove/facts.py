@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from headway.ir.expr import Expr, Iteration
 from headway.prove.cells import Cells, Marks, Row
-from headway.prove.forms import ZERO, Form, linear
+from headway.prove.forms import ZERO, Form
 
 ZERO_ROW: Row = ("", "0")
 Terms = tuple[tuple[Expr, int], ...]
@@ -132,7 +132,8 @@ class Facts:
             for key in table:
                 table[key] &= rest  # type: ignore[index]
         for counter, ages in self.ages.items():
-            self.ages[counter] = _short([(age, old & rest) for age, old in ages])
+            if any(old & marks for _, old in ages):
+                self.ages[counter] = _short([(age, old & rest) for age, old in ages])
         self.ages[q] = _short([(0, self.at_age(q, 0) | marks), *_after_first(self.ages[q])])
         for register, f in self.equal.items():
             if register in self.told and register.counter == q and f == ZERO:
@@ -142,9 +143,9 @@ class Facts:
     def _tell_fixed(self, q: str, marks: Marks) -> None:
         zero = self.equal.get(Register(*ZERO_ROW, 0, q))
         if zero is not None and not zero.terms:
-            for number in self.cells.constants.get(q, ()):
-                if number >= zero.number:
-                    self.fixed[q, number] |= marks
+            key = q, zero.number
+            if key in self.fixed:
+                self.fixed[key] |= marks
 
     def complete(self) -> None:
         """Everything is complete, and all counters begin at 0 again: a barrier."""
@@ -167,7 +168,7 @@ class Facts:
 
     def form(self, expr: Expr, slots: int = 0) -> Form:
         """Return an expression as a form, with the values of iterations that are known."""
-        f = linear(expr, slots)
+        f = self.cells.form(expr, slots)
         for iteration, value in self.values.items():
             f = f.with_value(Iteration(iteration), Form((), value))
         return f.modulo(slots) if slots else f
@@ -287,9 +288,17 @@ def _after_first(ages: Ages) -> Ages:
 
 
 def _common(a: Ages, b: Ages) -> Ages:
+    if a == b:
+        return list(a)
     found: Ages = []
-    for age in sorted({age for age, _ in (*a, *b)}):
-        at_a = next(marks for start, marks in reversed(a) if start <= age)
-        at_b = next(marks for start, marks in reversed(b) if start <= age)
-        found.append((age, at_a & at_b))
-    return _short(found)
+    i = j = 0
+    while True:
+        found.append((max(a[i][0], b[j][0]), a[i][1] & b[j][1]))
+        next_a = a[i + 1][0] if i + 1 < len(a) else None
+        next_b = b[j + 1][0] if j + 1 < len(b) else None
+        if next_a is None and next_b is None:
+            return _short(found)
+        if next_b is None or (next_a is not None and next_a <= next_b):
+            i += 1
+        if next_a is None or (next_b is not None and next_b <= next_a):
+            j += 1

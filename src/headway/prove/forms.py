@@ -19,6 +19,8 @@ class Form:
         """Return `self + factor * other`."""
         if isinstance(other, int):
             return Form(self.terms, self.number + factor * other)
+        if not other.terms:
+            return Form(self.terms, self.number + factor * other.number)
         terms = dict(self.terms)
         for atom, n in other.terms:
             terms[atom] = terms.get(atom, 0) + factor * n

@@ -380,13 +380,22 @@ class Walk:
         facts.signal(q, engine)
         steps = [("access", a) for a in instance.reads + instance.writes]
         steps += [("write", a) for a in instance.writes]
+        touched = 0
         for i, (kind, access) in enumerate(steps):
             place = facts.place(access.buffer, access.slot)
             blocks = self.cells.blocks(kind, access)
-            facts.touch(q, sum(1 << first + place for b, first in blocks if b.counter == q))
-            self._count(cursors, facts, {a.buffer for _, a in steps[i + 1 :]})
+            touched |= sum(1 << first + place for b, first in blocks if b.counter == q)
+            if i + 1 < len(steps) and not self._is_in_frame(steps[i + 1][1], facts):
+                facts.touch(q, touched)
+                touched = 0
+                self._count(cursors, facts, {a.buffer for _, a in steps[i + 1 :]})
+        facts.touch(q, touched)
         self._count(cursors, facts, set())
         return facts
+
+    def _is_in_frame(self, access: Access, facts: Facts) -> bool:
+        slots = self.cells.slots[access.buffer]
+        return facts.form(access.slot, slots).terms == facts.frames[access.buffer]
 
     def _count(self, cursors: Cursors, facts: Facts, unmoved: set[str]) -> None:
         """Let all engines count what is past now; the frames of some buffers must not move."""
