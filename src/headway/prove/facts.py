@@ -128,9 +128,10 @@ class Facts:
     def touch(self, q: str, marks: Marks) -> None:
         """Let marks of counter `q` stand for its latest instance, the one just signalled."""
         rest = ~marks
-        for table in (self.known, self.asked, self.fixed, self.told):
-            for key in table:
-                table[key] &= rest  # type: ignore[index]
+        self.known = {e: old & rest for e, old in self.known.items()}
+        self.asked = {e: old & rest for e, old in self.asked.items()}
+        self.fixed = {key: old & rest for key, old in self.fixed.items()}
+        self.told = {r: old & rest for r, old in self.told.items()}
         for counter, ages in self.ages.items():
             if any(old & marks for _, old in ages):
                 self.ages[counter] = _short([(age, old & rest) for age, old in ages])
@@ -150,9 +151,10 @@ class Facts:
     def complete(self) -> None:
         """Everything is complete, and all counters begin at 0 again: a barrier."""
         everything = self.cells.everything
-        for table in (self.known, self.asked, self.fixed, self.told):
-            for key in table:
-                table[key] = everything  # type: ignore[index]
+        self.known = dict.fromkeys(self.known, everything)
+        self.asked = dict.fromkeys(self.asked, 0)
+        self.fixed = dict.fromkeys(self.fixed, everything)
+        self.told = dict.fromkeys(self.told, everything)
         self.ages = {q: [(0, everything)] for q in self.ages}
         zeros = [Register(*ZERO_ROW, 0, q) for q in self.ages]
         self.equal = dict.fromkeys(zeros, ZERO)

@@ -129,14 +129,14 @@ class Walk:
         while any(isinstance(cursors[e].next_shared(), Barrier) for e in busy):
             facts = self._barrier(cursors, facts)
         if isinstance(node, Instr):
-            cursor = cursors[node.engine]
+            cursor, before = cursors[node.engine], facts.copy()
             facts = self._locals(node.engine, cursor, self._at(node, node.engine, cursor), facts)
             found = cursor.nodes[cursor.at]
             cursor.at += 1
             assert isinstance(found, Exec)
             reads, writes = node.reads, node.writes
             instance = Instance(node, node.engine, node.counter, reads, writes, found.waits)
-            return self._instance(instance, cursors, facts)
+            return self._instance(instance, cursors, facts, before)
         matched: dict[str, SyncNode] = {}
         for engine, cursor in cursors.items():
             place = cursor.find(node)
@@ -308,7 +308,7 @@ class Walk:
             control, q = node.control, control_counter(engine)
             instance = Instance(control, engine, q, control.reads, (), load.waits)
             watcher, self.watcher = self.watcher, None if again else self.watcher
-            facts = self._instance(instance, cursors, facts)
+            facts = self._instance(instance, cursors, facts, facts.copy())
             self.watcher = watcher
             facts.learn(engine, q, facts.at_age(q, 0))
         return facts
@@ -368,11 +368,10 @@ class Walk:
 
     # Instances
 
-    def _instance(self, instance: Instance, cursors: Cursors, facts: Facts) -> Facts:
+    def _instance(self, instance: Instance, cursors: Cursors, facts: Facts, before: Facts) -> Facts:
         engine, q = instance.engine, instance.counter
         if q == engine and q in self.cells.sync.program.serial:
             facts.known[engine] |= facts.at_age(q, 0)  # it starts when the previous one is over
-        before = facts.copy()
         for kind, accesses in (("write", instance.reads), ("access", instance.writes)):
             for access in accesses:
                 self._check(instance, kind, access, facts, before)
@@ -442,13 +441,11 @@ class Walk:
                 rule = "a-order"
             elif asked & bit:
                 rule = "b-earlier-wait"
-            elif known & bit or (facts.known[engine] & bit and not told):
+            elif known & bit:
                 rule = "c-transitive"
-            elif found := [wait for wait, marks in told.items() if marks & bit]:
-                by = str(found[0])
-                rule = "b-wait" if found[0].counter == block.counter else "c-transitive"
-            elif facts.known[engine] & bit:  # by a wait for another access
-                rule = "c-transitive"
+            elif facts.known[engine] & bit:
+                by = next((str(wait) for wait, marks in told.items() if marks & bit), "")
+                rule = "b-wait" if facts.asked[engine] & bit else "c-transitive"
             self.watcher.dependence(instance, block, access, rule, by)
 
     def _moves(self, engine: str, wait: Wait, access: Access, facts: Facts) -> bool:
