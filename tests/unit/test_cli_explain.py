@@ -12,7 +12,7 @@ def test_an_instruction_is_explained(cli: Cli) -> None:
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
         "sync-chain:5:5: step0 on scalar",
-        "  wait vector >= shadow.vector - 1 (sync-chain:5:5)",
+        "  wait vector >= shadow.vector - 1",
         "b0[i % 2]: WAR after step1, 2 iterations of i before",
         "  [b-wait] its own wait for vector >= shadow.vector - 1 (sync-chain:5:5)",
         "b0[i % 2]: WAW after step0, 2 iterations of i before",
