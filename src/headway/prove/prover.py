@@ -7,7 +7,7 @@ turn by turn. The result is not to be trusted: `headway.prove.verify` checks it.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from headway.prove.follow import Undecided
 from headway.prove.forms import ZERO, Form, linear
 from headway.prove.verify import Gap, walked
 from headway.prove.walk import Turn, Walk
-from headway.sync.program import Exec, SyncProgram, walk_sync
+from headway.sync.program import Barrier, Exec, SyncLoop, SyncProgram, SyncWhile, walk_sync
 
 MAX_ROUNDS = 60
 WIDEN_AFTER = 12
@@ -103,14 +103,24 @@ class Search:
 
     def __init__(self, cells: Cells) -> None:
         self.heads: dict[str, Facts] = {}
-        self._cells = cells
         self.rounds = 0
+        self._cells = cells
+        self._walkers: dict[str, set[str]] = defaultdict(set)
+        self._resets: set[str] = set()
+        for engine in cells.sync.engines:
+            for node in walk_sync(engine.body):
+                if isinstance(node, SyncLoop | SyncWhile):
+                    self._walkers[node.iteration].add(engine.engine)
+                    if any(isinstance(inner, Barrier) for inner in walk_sync(node.body)):
+                        self._resets.add(node.iteration)
 
     def head(self, path: str, node: Loop | While, entry: Facts, turn: Turn) -> tuple[Facts, Facts]:
         """Return facts that hold in every iteration, and what a turn makes of them."""
         head = entry.copy()
         head.enter(node.iteration, self._frames(node, entry))
-        if path in self.heads:
+        if path not in self.heads:
+            self._guess_growth(node, head)
+        else:
             head = joined(head, self.heads[path], node.iteration)
         for n in range(MAX_ROUNDS):
             self.rounds += 1
@@ -123,6 +133,18 @@ class Search:
                 return head, end
             head = new
         raise Undecided("no facts were found that every iteration keeps", node.at)
+
+    def _guess_growth(self, node: Loop | While, head: Facts) -> None:
+        """Let counts grow with the iteration, for 0 and in engines that pass the loop by."""
+        if node.iteration in self._resets:
+            return  # counts begin anew at each barrier
+        signals = signals_of(node.body)
+        walkers = self._walkers.get(node.iteration, set())
+        for register, f in head.equal.items():
+            growth = signals.get(register.counter, 0)
+            if growth and register.engine not in walkers:
+                atom = Iteration(node.iteration)
+                head.equal[register] = f.plus(Form(((atom, growth),)))
 
     def _frames(self, node: Loop | While, entry: Facts) -> dict[str, Terms]:
         """Return the frame for each buffer that suits most accesses of the body."""
@@ -140,6 +162,30 @@ class Search:
             buffer: votes[buffer].most_common(1)[0][0] if buffer in votes else terms
             for buffer, terms in entry.frames.items()
         }
+
+
+def signals_of(body: tuple[Node, ...]) -> dict[str, int | None]:
+    """Return how many signals of each counter a body gives; None if that varies."""
+    found: dict[str, int | None] = defaultdict(int)
+    for node in body:
+        match node:
+            case Instr():
+                parts: list[tuple[dict[str, int | None], int | None]] = [({node.counter: 1}, 1)]
+            case Loop():
+                trip = node.trip if isinstance(node.trip, int) else None
+                parts = [(signals_of(node.body), trip)]
+            case While():
+                parts = [(signals_of(node.body), None)]
+            case If():
+                then, orelse = signals_of(node.then), signals_of(node.orelse)
+                same = {q: n if n == orelse.get(q, 0) else None for q, n in then.items()}
+                parts = [({**dict.fromkeys(orelse), **same}, 1)]
+        for signals, times in parts:
+            for q, n in signals.items():
+                before = found[q]
+                total = None if n is None or times is None else n * times
+                found[q] = None if total is None or before is None else before + total
+    return found
 
 
 def joined(facts: Facts, head: Facts, iteration: str) -> Facts:
