@@ -382,13 +382,13 @@ class Replay:
 
     def _total(self, counter: str) -> int:
         """Return how many signals of a counter come in all, if nobody is stuck."""
-        return sum(
-            event.name == counter
-            if event.kind == "set"
-            else event.kind in ("exec", "load") and self._counter_of(engine, event) == counter
-            for engine, events in self._events.items()
-            for event in events
-        )
+        if counter in self._flags:
+            events = (event for events in self._events.values() for event in events)
+            return sum(event.kind == "set" and event.name == counter for event in events)
+        ended = (engine for engine in self._events if self._event(engine).kind == "end")
+        if any(counter in (*self._hosted[e], control_counter(e)) for e in ended):
+            return self._reached(counter)
+        return len(self._needs[counter])
 
     def _report_leftover(self) -> None:
         events = (event for events in self._events.values() for event in events)

@@ -202,12 +202,18 @@ class _Report:
         base, reached = self._base[counter], self._reached[counter]
         if counter < len(self._plan.counters):
             awaited = ConcreteWait(wait.counter, stuck.awaited - base, wait)
-            total = self._total[counter] - base
-            return findings.deadlock(engine, event, awaited, reached - base, total)
+            total = reached if self._has_ended(counter) else self._total[counter]
+            return findings.deadlock(engine, event, awaited, reached - base, total - base)
         token = Wait(wait.counter, Threshold(None, stuck.awaited), wait.at)
         awaited = ConcreteWait(wait.counter, stuck.awaited, token)
         total = int(self._s.counters[counter, rec.COUNT])
         return findings.no_token(engine, event, awaited, reached, total)
+
+    def _has_ended(self, counter: int) -> bool:
+        """Tell whether the engine that issues on a counter has nothing more to issue."""
+        host = int(self._s.counters[counter, rec.HOST]) - int(self._s.m[rec.ENGINES])
+        is_run = 0 <= host // rec.ENGINE_WIDTH < len(self._stuck)
+        return is_run and self._operation(self._stuck[host // rec.ENGINE_WIDTH].event) == rec.END
 
     def _remains(self) -> Iterator[Finding]:
         """Yield what was never issued, and tokens that are left."""
