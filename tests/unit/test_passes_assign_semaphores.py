@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from headway.check import check
 from headway.compiler import synchronize
 from headway.errors import UnsupportedByTarget
 from headway.ir import parse
 from headway.passes.assign_semaphores import PASS
+from headway.sim import simulate
 from headway.sync import parse_sync, to_text
 from headway.sync.program import Semaphore
 from headway.targets.generic import TARGET
@@ -54,3 +56,22 @@ def test_neuron_targets_name_their_semaphores() -> None:
     program = parse("""program @p { queue q on sync buffer x
       sync ld triggers(q) writes(x) takes(5) vector add reads(x) takes(5) }""")
     assert synchronize(program, "trn2").semaphores == (Semaphore(0, "q", 32, True),)
+
+
+def test_fewer_semaphores_never_make_a_program_faster_and_none_are_refused() -> None:  # T19
+    chain = parse("""program @p { input n engine A engine B engine C buffer b slots 2
+      buffer c slots 2 loop i n { A w writes(b[i % 2]) B p reads(b[i % 2]) writes(c[i % 2])
+      C r reads(c[i % 2]) } }""")
+    latencies: list[float] = []
+    for count in range(6):
+        cells = replace(CELLS, count=count, width=64)
+        try:
+            synced = synchronize(chain, replace(TARGET, semaphores=cells))
+        except UnsupportedByTarget:
+            assert latencies == []
+            continue
+        assert check(synced, {"n": 6}).verdict in ("exact", "late")
+        latencies.append(simulate(synced, {"n": 6}, TARGET).latency)
+    assert len(latencies) == 4
+    assert latencies == sorted(latencies, reverse=True)
+    assert latencies[0] > latencies[-1]

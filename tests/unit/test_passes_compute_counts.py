@@ -45,7 +45,7 @@ def test_count_is_kept_where_sums_cost_nothing() -> None:
 
 def test_random_programs_keep_their_verdict_and_do_no_more() -> None:
     less = 0
-    for seed in range(30):
+    for seed in range(12):
         case = generate(seed, Shape(9, 300, control_in_memory=seed % 3 == 0))
         given = SETTLE.apply(load("counted").synchronize(case.program, TARGET), NO_SUMS)
         found = PASS.apply(given, NO_SUMS)
@@ -56,4 +56,4 @@ def test_random_programs_keep_their_verdict_and_do_no_more() -> None:
                 work(before)
             )
             less += sum(r.size for r in engine.registers) < sum(r.size for r in before.registers)
-    assert less > 5
+    assert less > 2

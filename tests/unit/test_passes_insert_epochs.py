@@ -165,7 +165,7 @@ def judged(seeds: Iterable[int], strategy: str) -> list[str]:
 
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard", "barrier", "flags"])
 def test_random_programs_are_never_early_and_never_stand_still(strategy: str) -> None:
-    assert judged(range(5), strategy) == []
+    assert judged(range(3), strategy) == []
 
 
 def test_what_is_given_up_is_said() -> None:
