@@ -1,0 +1,1 @@
+"""What `scripts/proof` does, without a Lean toolchain."""
