@@ -8,6 +8,8 @@ public import Headway.Registers
 public import Headway.Width
 public import Headway.Control
 public import Headway.While
+public import Headway.Outline
+public import Headway.Epoch
 @[expose] public noncomputable section
 
 /-!
@@ -92,6 +94,24 @@ theorem finite_width {W : Nat} (D : DepRel E Q) (l : List (Option (Instance E Q)
     (hh : Hosted host (withoutBarriers l)) (hs : ∀ c ∈ withoutBarriers l, c.counter.isSome = true) :
     Bisimilar (WidthMachine W D l) (Guarded (fencedStreams D l)) :=                                 -- Width
   width_bisim D l hW hh hs
+
+/-- 11. Code that resets shadows and captures at every epoch behaves like unbounded counters with the same barriers. -/
+theorem epochs {W : Nat} (A : Accesses) (whole : Nat → Bool) (hw : A.WholeValid whole) (P : Program E Q) (ω : Control)
+    (parts : List (Parts E Q)) (hW : EpochsFit W (unrollEpochs ω parts))
+    (hh : Hosted host (withoutBarriers (unrollEpochs ω parts)))
+    (hs : ∀ c ∈ withoutBarriers (unrollEpochs ω parts), c.counter.isSome = true) :
+    Bisimilar (ResetMachine W (resetStream ω (fun e s => compile (scoreboard A whole P) e s) parts)
+        (barriers (scoreboard A whole P).rel (unrollEpochs ω parts)))
+      (Guarded (fencedStreams (scoreboard A whole P).rel (unrollEpochs ω parts))) :=               -- Epoch
+  reset_bisim _ ω (fun e => compile_faithful _ (scoreboard_valid A whole P hw) ω e) parts hW hh hs
+
+/-- 12. A static pass may decide once for all runs which waits to keep: if assertions show that no instance issues too early or waits too
+long, the code is bisimilar to the specification. -/
+theorem static_pass (counters : List Q) (D : DepRel E Q) (d : Deps Q) (waits : Nat → List (StaticWait Q)) (ω : Control)
+    (P : Program E Q) (hh : Hosted host (unroll ω P [])) {J : Assertion E Q}
+    (h : Outline ω (Fits counters D d waits) P (fun v pre => v = [] ∧ pre = []) J) :
+    Bisimilar (Machine ω (fun e => place d waits e P)) (Spec D (unroll ω P [])) :=                 -- Superfluous, Outline
+  static_pass_bisim counters D d waits ω P hh h
 
 end Headway.Theorems
 end

@@ -74,6 +74,7 @@ def axioms_of(source: str) -> dict[str, set[str]]:
     if code:
         raise Failed(f"the audit file does not check:\n{output}")
     found: dict[str, set[str]] = {}
+    name = ""
     for line in output.replace(
         "_private.Audit.#.", ""
     ).splitlines():  # this build makes every name private to its file

@@ -3,7 +3,7 @@
 `scripts/proof tie` lets Lean compute the same thresholds from the proved definitions: both must agree. A case is a program with inputs.
 `lean_case` writes it down, or raises Untranslatable if a slot is not of the form that the development has,
 `(sum of coefficient * iteration + offset) % slots`. It has two forms: `statements` are two equations for Lean's kernel, `line` is the case in
-numbers for `Headway.Test.Evaluate`, with placements of the strategies for the proved judge.
+numbers for `Headway.Test.Evaluate`, with placements of the strategies for the judge.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from headway.sync.expand import expand
 
 HEADER = "import Headway.Test.Tie\nopen Headway Headway.Tie\n"
 PLACED = ("scoreboard", "static", "counted")
-"""The strategies whose placements the proved judge has to find exact."""
+"""The strategies whose placements the judge has to find exact."""
 
 
 class Untranslatable(Exception):

@@ -58,6 +58,7 @@ process.argv[1] = '/lean/bin/lean';
 vm.runInThisContext(fs.readFileSync(pkg + '/lean.js', 'utf8'), { filename: pkg + '/lean.js' });
 """
 
+
 class Failed(Exception):
     """A step that cannot go on; the text says what to do."""
 

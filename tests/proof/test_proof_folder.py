@@ -133,8 +133,16 @@ def test_random_programs_can_be_written_for_lean():
 
 
 def test_a_placement_that_runs_other_instances_is_left_out():
-    text = "engine A\nengine B\nbuffer n\nbuffer b\ninput k\nloop i k load c reads(n) { A p writes(b) }\nB q reads(b)"
-    program = cases.parse(f"program @p {{\n{text}\n}}", "p")
+    text = """program @p {
+  engine A
+  engine B
+  buffer n
+  buffer b
+  input k
+  loop i k load c reads(n) { A p writes(b) }
+  B q reads(b)
+}"""
+    program = cases.parse(text, "p")
     case = cases.lean_case("p", program, {"k": 2})
     assert "scoreboard" not in case.placements, "engine B loads the trip count only to count"
 

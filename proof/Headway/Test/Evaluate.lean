@@ -1,5 +1,5 @@
 module
-public import Headway.Scoreboard
+public import Headway.Test.Tie
 public import Headway.Judge
 public import Init.System.IO
 @[expose] public section
@@ -8,8 +8,9 @@ public import Init.System.IO
 # The tie, executable
 
 The definitions of this development are for proofs: the WebAssembly build of Lean ships no executable code of the library's list
-functions, so it cannot run them. Here are copies that use nothing but functions of their own; `Test.Evaluated` proves that each is the
-same function. Lean's interpreter runs them on a thousand programs in the time in which the kernel reduces a few.
+functions, so it cannot run them. Here are copies that use nothing but functions of their own, and proofs that they are the same functions:
+`evaluate_specification`, `evaluate_compiled`. That `judge` is the judge of `Headway.Judge` is not proved. Lean's interpreter runs them on a
+thousand programs in the time in which the kernel reduces a few.
 
 `scripts/proof tie` writes one case a line, as numbers: a program, its reads and writes, the control values of a run and the order that
 the hardware keeps, and thresholds that strategies of the tool have placed. `answer` says in numbers what its instances require and what
@@ -421,6 +422,233 @@ def answers (cases : IO.FS.Handle) : Nat → IO Unit
 def file (path : String) (n : Nat) : IO Unit := do
   let cases ← IO.FS.Handle.mk path .read
   answers cases n
+
+/-! ## The copies are the same functions -/
+
+/-! ### Lists -/
+
+theorem append_eq (l m : List α) : append l m = l ++ m := by
+  induction l with
+  | nil => rfl
+  | cons x t ih => simp [append, ih]
+
+theorem map_eq (f : α → β) (l : List α) : map f l = l.map f := by
+  induction l with
+  | nil => rfl
+  | cons x t ih => simp [map, ih]
+
+theorem flatMap_eq (f : α → List β) (l : List α) : flatMap f l = l.flatMap f := by
+  induction l with
+  | nil => rfl
+  | cons x t ih => simp [flatMap, append_eq, ih]
+
+theorem any_eq (f : α → Bool) (l : List α) : any f l = l.any f := by
+  induction l with
+  | nil => rfl
+  | cons x t ih => simp [any, ih]
+
+theorem nth_eq (d : α) (l : List α) (n : Nat) : nth d l n = l.getD n d := by
+  induction l generalizing n with
+  | nil => rfl
+  | cons x t ih => cases n <;> simp [nth, ih]
+
+theorem same_iff (l m : List Nat) : same l m = true ↔ l = m := by
+  induction l generalizing m with
+  | nil => cases m <;> simp [same]
+  | cons x t ih => cases m <;> simp [same, ih]
+
+theorem isCounter_iff (c : Option Nat) (q : Nat) : isCounter c q = true ↔ c = some q := by
+  cases c <;> simp [isCounter]
+
+/-! ### The reference -/
+
+theorem slot_eq (s : Slot) (v : List Nat) : slot s v = s.eval v := by
+  have terms : ∀ l, sumTerms v l = Headway.sumTerms v l := by
+    intro l
+    induction l with
+    | nil => rfl
+    | cons t l ih => obtain ⟨i, c⟩ := t; simp [sumTerms, Headway.sumTerms, nth_eq, ih]
+  cases s <;> simp [slot, Slot.eval, terms]
+
+theorem iterate_eq (f : Nat → List α) (n j : Nat) : iterate f n j = Headway.iterate f n j := by
+  induction n generalizing j with
+  | zero => rfl
+  | succ n ih => simp [iterate, Headway.iterate, append_eq, ih]
+
+theorem unroll_eq (ω : Control) (P : Program Nat Nat) (v : List Nat) : unroll ω P v = Headway.unroll ω P v := by
+  induction P generalizing v with
+  | skip => rfl
+  | instr => rfl
+  | seq a b iha ihb => simp [unroll, Headway.unroll, append_eq, iha, ihb]
+  | branch k a b iha ihb => simp [unroll, Headway.unroll, iha, ihb]
+  | loop k s ih => simp [unroll, Headway.unroll, iterate_eq, ih]
+
+theorem lastPosition_eq (q : Nat) (f : Instance Nat Nat → Bool) (l : List (Instance Nat Nat)) (n m : Nat) :
+    lastPosition q f l n m = lastPositionFrom q f l n m := by
+  induction l generalizing n m with
+  | nil => rfl
+  | cons p t ih => simp only [lastPosition, lastPositionFrom, isCounter_iff, ih]
+
+theorem meets_eq (x : Nat × Slot) (v : List Nat) (l : List (Nat × Slot)) (w : List Nat) :
+    meets x v l w = (cells l w).contains (x.1, x.2.eval v) := by
+  rw [Bool.eq_iff_iff]
+  simp only [meets, any_eq, List.any_eq_true, Bool.and_eq_true, decide_eq_true_eq, List.contains_iff_mem, mem_cells, slot_eq]
+  exact ⟨fun ⟨y, h, h1, h2⟩ => ⟨y, h, h1.symm, h2.symm⟩, fun ⟨y, h, h1, h2⟩ => ⟨y, h, h1.symm, h2.symm⟩⟩
+
+theorem depends_eq (A : Accesses) : depends A = A.depends := by
+  funext p c
+  cases h : p.counter <;>
+    simp [depends, Accesses.depends, h, conflict, Accesses.conflict, any_eq, meets_eq, cells, List.any_map, Function.comp_def]
+
+theorem stream_eq (D : DepRel Nat Nat) (e : Nat) (pre l : List (Instance Nat Nat)) : stream D e pre l = requiredFrom D e pre l := by
+  induction l generalizing pre with
+  | nil => rfl
+  | cons c t ih =>
+    simp only [stream, requiredFrom, append_eq, ih, lastPosition_eq]
+    rfl
+
+/-! ### The compiled code -/
+
+theorem counters_eq (P : Program Nat Nat) : counters P = P.counters := by
+  induction P with
+  | skip => rfl
+  | instr i e q => cases q <;> rfl
+  | seq a b iha ihb => simp [counters, Program.counters, append_eq, iha, ihb]
+  | branch k a b iha ihb => simp [counters, Program.counters, append_eq, iha, ihb]
+  | loop k s ih => simp [counters, Program.counters, ih]
+
+theorem scoreboard_eq (A : Accesses) (whole : Nat → Bool) (P : Program Nat Nat) :
+    scoreboard A whole P = Headway.scoreboard A whole P := by
+  simp only [scoreboard, Headway.scoreboard, append_eq, map_eq, flatMap_eq, counters_eq, writeKey, accessKey, List.append_assoc]
+
+theorem signalsOn_eq (q : Nat) (P : Program Nat Nat) : signalsOn q P = P.signalsOn q := by
+  induction P with
+  | skip => rfl
+  | instr i e p => rw [Bool.eq_iff_iff]; simp [signalsOn, Program.signalsOn, isCounter_iff]
+  | seq a b iha ihb => simp [signalsOn, Program.signalsOn, iha, ihb]
+  | branch k a b iha ihb => simp [signalsOn, Program.signalsOn, iha, ihb]
+  | loop k s ih => simp [signalsOn, Program.signalsOn, ih]
+
+theorem after_eq (d : Deps Nat) (P : Program Nat Nat) (st : Gaps Nat) : after d P st = Gaps.after d P st := by
+  induction P generalizing st with
+  | skip => rfl
+  | instr i e q =>
+    funext p k
+    simp only [after, Gaps.after, pass, Gaps.pass, isCounter_iff, any_eq, Deps.touchesKey]
+    cases st p k <;> rfl
+  | seq a b iha ihb => simp [after, Gaps.after, iha, ihb]
+  | branch k a b iha ihb =>
+    funext p n
+    simp only [after, Gaps.after, Gaps.join, iha, ihb]
+    cases Gaps.after d a st p n <;> cases Gaps.after d b st p n <;> simp [meet]
+  | loop k s ih => funext p n; simp [after, Gaps.after, forget, Gaps.forget, signalsOn_eq]
+
+theorem waits_eq (st : Gaps Nat) (l : List (Need Nat)) : waits st l = compileNeeds st l := by
+  induction l with
+  | nil => rfl
+  | cons n t ih =>
+    simp only [waits, compileNeeds, compileNeed, ih]
+    cases n.whole <;> cases st n.counter n.key <;> rfl
+
+theorem captures_eq (q : Nat) (l : List (Nat × Slot)) : code.captures q l = captures q l := by
+  induction l with
+  | nil => rfl
+  | cons t l ih => obtain ⟨k, s⟩ := t; simp [code.captures, captures, ih]
+
+theorem code_eq (d : Deps Nat) (e : Nat) (P : Program Nat Nat) (st : Gaps Nat) : code d e P st = compileFrom d e P st := by
+  induction P generalizing st with
+  | skip => rfl
+  | instr i a q => cases q <;> simp [code, compileFrom, passSignal, waits_eq, captures_eq]
+  | seq a b iha ihb => simp [code, compileFrom, after_eq, iha, ihb]
+  | branch k a b iha ihb => simp [code, compileFrom, iha, ihb]
+  | loop k s ih =>
+    have : forget s st = st.forget s := by funext p n; simp [forget, Gaps.forget, signalsOn_eq]
+    simp [code, compileFrom, ih, this]
+
+theorem empty_eq : empty = .zero := rfl
+
+theorem add_eq (ρ : Registers Nat) (q k : Nat) : add ρ q k = ρ.add q k := rfl
+
+theorem save_eq (ρ : Registers Nat) (q key s : Nat) : save ρ q key s = ρ.save q key s := by
+  simp [save, Registers.save]
+
+theorem run_eq (ω : Control) (e : Nat) (c : Code Nat) (v : List Nat) (ρ : Registers Nat) :
+    run ω e c v ρ = Headway.run ω e c v ρ := by
+  have turns : ∀ f n j ρ, iterateRun f n j ρ = iterateCode f n j ρ := by
+    intro f n
+    induction n with
+    | zero => intro j ρ; rfl
+    | succ n ih => intro j ρ; simp [iterateRun, iterateCode, append_eq, ih]
+  induction c generalizing v ρ with
+  | seq a b iha ihb => simp [run, Headway.run, append_eq, iha, ihb]
+  | branch k a b iha ihb => simp [run, Headway.run, iha, ihb]
+  | loop k b ih =>
+    have same : (fun j => run ω e b (j :: v)) = fun j => Headway.run ω e b (j :: v) := by
+      funext j ρ
+      exact ih _ _
+    simp [run, Headway.run, turns, same]
+  | _ => simp [run, Headway.run, add_eq, save_eq, slot_eq]
+
+theorem threshold_eq (ws : List (Nat × Nat)) : threshold ws = Headway.threshold ws := by
+  funext p
+  induction ws with
+  | nil => rfl
+  | cons x t ih =>
+    obtain ⟨q, n⟩ := x
+    simp only [threshold, Headway.threshold, ih]
+    split
+    · split <;> omega
+    · rfl
+
+theorem group_eq (ws : List (Nat × Nat)) (l : List (Effect Nat Nat)) : group ws l = Headway.group ws l := by
+  induction l generalizing ws with
+  | nil => rfl
+  | cons x t ih => cases x <;> simp [group, Headway.group, ih, threshold_eq]
+
+/-! ### The tables -/
+
+theorem ordered_eq (serial : List Nat) (controlReads : List (Nat × Nat)) :
+    ordered serial controlReads = Tie.ordered serial controlReads := by
+  funext c q
+  rw [Bool.eq_iff_iff]
+  simp only [ordered, Tie.ordered, any_eq, Bool.or_eq_true, Bool.and_eq_true, List.any_eq_true, List.contains_iff_mem,
+    decide_eq_true_eq, isCounter_iff]
+  constructor
+  · rintro (⟨⟨p, h, rfl⟩, h2⟩ | ⟨⟨a, b⟩, h, rfl, rfl⟩)
+    · exact .inl ⟨h, h2⟩
+    · exact .inr h
+  · rintro (⟨h, h2⟩ | h)
+    · exact .inl ⟨⟨q, h, rfl⟩, h2⟩
+    · exact .inr ⟨_, h, rfl, rfl⟩
+
+theorem table_eq (order : Instance Nat Nat → Nat → Bool) (counters : List Nat) (s : Stream Nat Nat) :
+    table order counters s = Tie.table order counters s := by
+  simp [table, Tie.table, map_eq]
+
+theorem accesses_eq (t : List (List (Nat × Slot) × List (Nat × Slot))) : accesses t = Tie.accesses t := by
+  simp [accesses, Tie.accesses, nth_eq]
+
+theorem control_eq (t : List (Nat × List Nat × Nat)) : control t = Tie.control t := by
+  induction t with
+  | nil => rfl
+  | cons x t ih =>
+    obtain ⟨k, v, n⟩ := x
+    funext k' v'
+    simp [control, Tie.control, ih, same_iff]
+
+/-- What the interpreter computes is what the specification requires. -/
+theorem evaluate_specification : specification = Tie.specification := by
+  funext P A ω order engines counters
+  simp [specification, Tie.specification, map_eq, table_eq, stream_eq, depends_eq, unroll_eq, requiredStreams]
+
+/-- What the interpreter computes is what the compiled code waits for. -/
+theorem evaluate_compiled : compiled = Tie.compiled := by
+  funext P A whole ω order engines counters
+  have : (fun b => any (fun w => decide (b = w)) whole) = fun b => whole.contains b := by
+    funext b
+    rw [Bool.eq_iff_iff]
+    simp [any_eq]
+  simp [compiled, Tie.compiled, map_eq, table_eq, group_eq, run_eq, code_eq, scoreboard_eq, compile, empty_eq, Headway.stream, this]
 
 end Headway.Evaluate
 end
