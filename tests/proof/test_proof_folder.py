@@ -20,6 +20,7 @@ cases = importlib.import_module("checker.cases")
 lean = importlib.import_module("checker.lean")
 modules = importlib.import_module("checker.modules")
 seconds = importlib.import_module("checker.seconds")
+tie = importlib.import_module("checker.tie")
 sys.dont_write_bytecode = writes
 
 FILES = modules.module_files()
@@ -130,6 +131,13 @@ def test_random_programs_can_be_written_for_lean():
         assert all(number >= 0 for number in map(int, case.line().split()))
         assert case.answer().count(";") == 2 * len(case.engines)
     assert sum(len(case.placements) for case in made) > 20
+
+
+def test_what_is_run_has_every_definition_and_no_theorem():
+    text = TEXTS[tie.INTERPRETER_MODULE]
+    run = tie.definitions(text)
+    assert "theorem" not in run
+    assert run.count("\ndef ") == text.count("\ndef ")
 
 
 def test_a_placement_that_runs_other_instances_is_left_out():
