@@ -128,3 +128,27 @@ def test_a_counter_that_may_wrap_is_not_followed() -> None:
     )
     gaps = prove(parse_sync(text)).gaps
     assert [gap.reason for gap in gaps] == ["A has 8 bits and may wrap"]
+
+
+def test_a_loop_that_is_walked_turn_by_turn_has_another_iteration_in_each() -> None:
+    """Only in turn 0 is the slot that is read one that was written."""
+    text = """
+    sync @turns strategy manual target generic {
+      program @turns {
+        input n
+        engine A
+        engine B
+        buffer x slots 2
+        loop i 2 {
+          loop j n {
+            A put writes(x) takes(10)
+            B get reads(x[ITERATION]) takes(10)
+          }
+        }
+      }
+      engine A { loop i 2 { loop j n { put } } }
+      engine B { loop i 2 { loop j n { get } } }
+    }
+    """
+    gaps = [prove(parse_sync(text.replace("ITERATION", slot))).gaps for slot in ("i", "1 - i", "1")]
+    assert [len(gaps_of_slot) for gaps_of_slot in gaps] == [2, 2, 0]

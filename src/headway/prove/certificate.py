@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 from headway.errors import Diagnostic, InvalidInput
@@ -123,7 +124,7 @@ def facts_of(data: object, cells: Cells) -> Facts:
             cells,
             known,
             {e: of_ranges(d["asked"][e]) for e in known},
-            {q: [(int(n), of_ranges(text)) for n, text in ages] for q, ages in d["ages"].items()},
+            {q: _ages(ages) for q, ages in d["ages"].items()},
             {(q, int(n)): of_ranges(text) for q, n, text in d["fixed"]},
             {Register(*r): _form(terms, n, atoms) for *r, terms, n in d["equal"]},
             {Register(*r): int(n) for *r, n in d["below"]},
@@ -132,6 +133,14 @@ def facts_of(data: object, cells: Cells) -> Facts:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _malformed(f"the facts of a loop are not readable: {error}") from None
+
+
+def _ages(data: list[tuple[int, str]]) -> list[tuple[int, Marks]]:
+    found = [(int(age), of_ranges(text)) for age, text in data]
+    starts = [age for age, _ in found]
+    if starts[:1] != [0] or any(a >= b for a, b in pairwise(starts)):
+        raise ValueError("ages are not in order")
+    return found
 
 
 def _by_register(item: tuple[Register, Form]) -> Register:

@@ -91,6 +91,8 @@ class Given:
         head = self._heads.get(path)
         if head is None or head.frames.keys() != entry.frames.keys():
             raise Undecided("the certificate has no facts for this loop", node.at)
+        head = head.copy()
+        head.values = dict(entry.values)  # loops around it may be walked turn by turn
         first = head.copy()
         first.equal = {
             r: f.with_value(Iteration(node.iteration), ZERO) for r, f in head.equal.items()
