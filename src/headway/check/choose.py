@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Callable
 
 from headway.check import judge
+from headway.check.schedule import with_schedules
 from headway.check.verdict import Verdict
 from headway.code.rows import TooLarge
 from headway.errors import Diagnostic, InvalidInput, OverLimit
@@ -47,9 +48,8 @@ def check(
         raise InvalidInput(unknown("judge", engine, ENGINES))
     verify_sync(sync)
     run = _Run(sync, inputs, limit, progress or _silent)
-    if engine == "reference":
-        return run.reference()
-    return run.compiled() if engine == "compiled" else run.auto()
+    choices = {"reference": run.reference, "compiled": run.compiled, "auto": run.auto}
+    return with_schedules(choices[engine](), sync, inputs)
 
 
 def _silent(_: str) -> None:

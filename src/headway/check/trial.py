@@ -35,9 +35,14 @@ SMALL = Shape(instructions=9, instances=100)
 
 Fate = Literal["caught", "equivalent", "missed"]
 
+SAME_ACTIONS = "the engines do the same"
+SAME_TIMES = "everything is issued at the same times"
+"""How it is established that a mutant is equivalent: what it has changed is redundant."""
+
 
 class Tried(NamedTuple):
-    """What became of one mutant; `message` says what a missed one does."""
+    """What became of one mutant; `message` says what a missed one does, and why one is
+    equivalent."""
 
     seed: int
     strategy: str
@@ -99,18 +104,18 @@ class Trial:
         self._verdict = self._judge(synced, self._events)
 
     def fate(self, mutant: Mutant) -> tuple[Fate, str]:
-        """Return what becomes of a mutant, and what a missed one does."""
+        """Return what becomes of a mutant, and what a missed one does or why it is equivalent."""
         changed = mutant.program.engine(mutant.engine)
         try:
             alone = expand(replace(self.synced, engines=(changed,)), self._inputs)
         except HeadwayError:
             return "caught", ""  # it does not even run
         if _actions(alone[mutant.engine]) == _actions(self._events[mutant.engine]):
-            return "equivalent", ""  # thresholds do not depend on time, so nothing else can differ
+            return "equivalent", SAME_ACTIONS  # thresholds do not depend on time: nothing differs
         if self._judge(mutant.program, {**self._events, **alone}) != self._verdict:
             return "caught", ""
         wrong = self._by_the_clock(mutant.program)
-        return ("missed", wrong) if wrong else ("equivalent", "")
+        return ("missed", wrong) if wrong else ("equivalent", SAME_TIMES)
 
     def _judge(self, synced: SyncProgram, events: dict[str, list[Event]]) -> str:
         replay = Replay(synced, self._needs, events)

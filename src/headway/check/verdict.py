@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from headway.errors import CheckFailed, Diagnostic, Location
+from headway.errors import CheckFailed, Diagnostic, Location, Note
+
+LAST_EVENTS = 12
+"""How many events of a schedule are printed."""
 
 Kind = Literal["early", "late", "deadlock", "unsupported"]
 
@@ -16,7 +19,8 @@ class Finding:
     """One place where the synchronization is not exact.
 
     `threshold` is what the program waits for on `counter` (0 = no wait), `required` what it must
-    wait for; both count all signals since the program began, through barriers.
+    wait for; both count all signals since the program began, through barriers. `schedule` is an
+    order of events that shows what is early; see `headway.check.schedule`.
     """
 
     kind: Kind
@@ -28,20 +32,31 @@ class Finding:
     message: str
     at: Location | None = None
     help: str = ""
+    schedule: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return str(self.diagnostic())
 
     def diagnostic(self) -> Diagnostic:
         """Return the finding as an error text."""
-        return Diagnostic(f"{self.kind}: {self.message}", self.at, help=self.help)
+        notes = (Note(shown_schedule(self.schedule)),) if self.schedule else ()
+        return Diagnostic(f"{self.kind}: {self.message}", self.at, notes, help=self.help)
 
     def to_json(self) -> dict[str, object]:
         """Return the finding with its place as text."""
         fields: dict[str, object] = asdict(self)
         del fields["at"]
+        if not self.schedule:
+            del fields["schedule"]
         fields["location"] = str(self.at) if self.at else ""
         return fields
+
+
+def shown_schedule(schedule: Sequence[str]) -> str:
+    """Return a schedule on one line, a long one from near its end."""
+    hidden = len(schedule) - LAST_EVENTS
+    begin = f"after {hidden:,} events " if hidden > 0 else ""
+    return f"an order that shows it: {begin}{', '.join(schedule[-LAST_EVENTS:])}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,18 @@ from headway import __version__
 from headway.cli.arguments import help_of
 from headway.errors import CheckFailed, HeadwayError
 
-COMMANDS = ("sync", "sim", "compare", "check", "show", "list", "trace", "fuzz", "explain")
+COMMANDS = (
+    "sync",
+    "sim",
+    "compare",
+    "check",
+    "explore",
+    "show",
+    "list",
+    "trace",
+    "fuzz",
+    "explain",
+)
 INTERRUPTED = 130
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from headway.errors import Location
+from headway.errors import Location, OverLimit
 from headway.ir.expr import Expr, Inputs, evaluate
 from headway.ir.walk import deep_nests
 from headway.sync.problems import negative_trip, no_element, over_limit
@@ -61,11 +61,34 @@ class Event(NamedTuple):
 def expand(sync: SyncProgram, inputs: Inputs, limit: int = MAX_EVENTS) -> dict[str, list[Event]]:
     """Return the events of every engine. Raise InvalidInput as `headway.spec.instances` does."""
     with deep_nests():
-        return {engine.engine: _Run(engine, inputs, limit).events for engine in sync.engines}
+        return {engine.engine: _events(engine, inputs, limit) for engine in sync.engines}
+
+
+def expand_beginning(sync: SyncProgram, inputs: Inputs, limit: int) -> dict[str, list[Event]]:
+    """Return the events of every engine, of long runs those at the beginning. Raise likewise."""
+    with deep_nests():
+        return {engine.engine: _first_events(engine, inputs, limit) for engine in sync.engines}
+
+
+def _events(engine: EngineProgram, inputs: Inputs, limit: int) -> list[Event]:
+    run = _Run(engine, inputs, limit)
+    run.run()
+    return run.events
+
+
+def _first_events(engine: EngineProgram, inputs: Inputs, limit: int) -> list[Event]:
+    run = _Run(engine, inputs, limit, is_partial=True)
+    try:
+        run.run()
+    except OverLimit:
+        pass
+    return run.events
 
 
 class _Run:
-    def __init__(self, engine: EngineProgram, inputs: Inputs, limit: int) -> None:
+    def __init__(
+        self, engine: EngineProgram, inputs: Inputs, limit: int, is_partial: bool = False
+    ) -> None:
         self.events: list[Event] = []
         self._inputs = inputs
         self._limit = self._left = limit
@@ -73,8 +96,12 @@ class _Run:
         self._iterations: dict[str, int] = {}
         self._pending: list[ConcreteWait] = []
         self._taken: Counter[str] = Counter()
-        self._body(engine.body)
-        self._event("end", "", (), engine.at)
+        self._engine = engine
+        self._is_partial = is_partial
+
+    def run(self) -> None:
+        self._body(self._engine.body)
+        self._event("end", "", (), self._engine.at)
 
     def _body(self, body: tuple[SyncNode, ...]) -> None:
         for node in body:
@@ -171,5 +198,5 @@ class _Run:
     def _count(self, at: Location | None, amount: int = 1, ahead: int = 0) -> None:
         """Count events and iterations; `ahead` of here there are at least so many more."""
         self._left -= amount
-        if self._left < ahead:
+        if self._left < (0 if self._is_partial else ahead):
             raise over_limit(self._limit, at)
