@@ -40,6 +40,7 @@ def test_missing_wait_is_early():
         "early: 1 finding\n"
         "t.hwy:5:12: error: early: c[] on B may issue before p[] has completed: it depends on "
         "signal 1 of A and does not wait for it\n"
+        "  note: an order that shows it: issue c[]\n"
         "  help: wait for A >= 1 at this point"
     )
 
@@ -51,6 +52,7 @@ def test_low_threshold_is_early():
         "early: 1 finding\n"
         "t.hwy:3:12: error: early: c[] on B may issue before p[] has completed: it depends on "
         "signal 2 of A and waits only for 1\n"
+        "  note: an order that shows it: issue o[], complete o[], issue c[]\n"
         "  help: wait for A >= 2 at this point"
     )
     assert verdict.to_json() == {
@@ -67,6 +69,7 @@ def test_low_threshold_is_early():
                 "of A and waits only for 1",
                 "location": "t.hwy:3:12",
                 "help": "wait for A >= 2 at this point",
+                "schedule": ("issue o[]", "complete o[]", "issue c[]"),
             }
         ],
         "more": 0,
@@ -122,6 +125,7 @@ def test_pipelined_engine_does_not_follow_itself():
         "early: 1 finding\n"
         "t.hwy:2:14: error: early: c[] on A may issue before p[] has completed: it depends on "
         "signal 1 of A and does not wait for it\n"
+        "  note: an order that shows it: issue p[], issue c[]\n"
         "  help: wait for A >= 1 at this point"
     )
     assert judged(program, "engine A { p c waits A >= 1 }").verdict == "exact"
@@ -153,10 +157,10 @@ def test_engines_that_wait_for_each_other_are_a_deadlock():
         "deadlock: 2 findings\n"
         "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p and only 0 can come: the engines "
         "wait for each other\n"
-        "  help: move a wait behind the instruction that the other engine waits for\n"
+        "  help: lower the threshold, or move a wait behind what the other engine waits for\n"
         "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c and only 0 can come: the engines "
         "wait for each other\n"
-        "  help: move a wait behind the instruction that the other engine waits for"
+        "  help: lower the threshold, or move a wait behind what the other engine waits for"
     )
 
 
@@ -255,6 +259,7 @@ def test_load_of_a_control_value_waits_for_its_write():
         "early: 1 finding\n"
         "t.hwy:5:23: error: early: l[] on A may issue before p[] has completed: it depends on "
         "signal 1 of A and does not wait for it\n"
+        "  note: an order that shows it: issue p[], issue l[]\n"
         "  help: wait for A >= 1 at this point"
     )
     waits = "engine A { p loop i n load l waits A >= 1 { q } } engine B { c }"

@@ -135,7 +135,7 @@ def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total:
         way_out = "lower the threshold, or add the missing signal"
     else:
         why = f"only {reached} can come: the engines wait for each other"
-        way_out = "move a wait behind the instruction that the other engine waits for"
+        way_out = "lower the threshold, or move a wait behind what the other engine waits for"
     return Finding(
         "deadlock",
         f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,

@@ -273,7 +273,8 @@ class _Builder:
         taker = self.engines.index(flag.engine)
         if missing > len(takes):
             return ((taker, len(self._events[flag.engine]) + 1),)
-        return ((taker, takes[missing - 1][1] + 1),)
+        # What stands in front of the set is taken before.
+        return ((taker, takes[missing - 1][1] + (taker != engine)),)
 
     def required(self, step: Step) -> tuple[Condition, ...]:
         """Return what the instance of a step requires."""
