@@ -60,6 +60,7 @@ class Replay:
         self, sync: SyncProgram, needs: list[Need], events: dict[str, list[Event]]
     ) -> None:
         self.waits = 0
+        self.late: list[tuple[ConcreteWait, int]] = []  # late waits, by how many signals
         self._found: list[tuple[int, int, Finding]] = []
         self._program = sync.program
         self._events = events
@@ -217,6 +218,8 @@ class Replay:
         for wait in stricter:
             if self._position(wait) > self._of(known, wait.counter):
                 self._tell(engine, self._late(need, wait, known, final), need.number)
+                excess = self._position(wait) - need.required.get(wait.counter, 0)
+                self.late.append((wait, excess))
         for counter in self._counters:
             if self._of(final, counter) < need.required.get(counter, 0):
                 self._tell(engine, self._early(event, need, counter), need.number)

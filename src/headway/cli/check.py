@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
 from headway.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from headway.check.late import Cost
+    from headway.ir.expr import Inputs
+    from headway.sync.program import SyncProgram
 
 CHECK_FAILED = 3
 
@@ -27,6 +32,10 @@ def add_parser(subparsers: Any) -> None:
         default="auto",
         metavar="NAME",
         help="reference, compiled (for long runs; needs the extra fast) or auto (auto)",
+    )
+    parser.add_argument("--cost", action="store_true", help="simulate what each late wait costs")
+    parser.add_argument(
+        "--target", metavar="NAME", help="where to simulate that (the target of the program)"
     )
     add_json(parser)
     parser.add_argument(
@@ -58,8 +67,47 @@ def run(args: Namespace) -> int:
         return check_all_inputs(synced, args.json)
     inputs = resolve(synced.program, parse_inputs(args.input))
     verdict = check(synced, inputs, args.engine, progress=Progress())
+    costs = _costs(synced, inputs, args) if args.cost and verdict.verdict == "late" else []
     if args.json:
-        print_json(verdict.to_json())
+        told = {"costs": list(map(_cost_facts, costs))} if args.cost else {}
+        print_json({**verdict.to_json(), **told})
     else:
-        print(verdict)
+        print("\n".join([str(verdict), *map(_cost_line, costs)]))
     return 0 if verdict.verdict == "exact" else CHECK_FAILED
+
+
+def _costs(synced: SyncProgram, inputs: Inputs, args: Namespace) -> list[Cost]:
+    from headway import targets
+    from headway.check.late import costs
+    from headway.sim import simulate
+
+    target = targets.load(args.target or synced.target)
+
+    def latency(program: SyncProgram, inputs: Inputs) -> float:
+        return simulate(program, inputs, target).latency
+
+    return costs(synced, inputs, latency)
+
+
+def _cost_line(cost: Cost) -> str:
+    late = cost.late
+    place = f"{late.wait.at}: " if late.wait.at else ""
+    said = f"{place}cost: {late.engine} waits for {late.wait}: late"
+    said += f" {late.times:,} times of {len(late.given):,}, by {late.most:,} at most; it"
+    if cost.ns is None:
+        return f"{said} stands at a load, where the cost cannot be tried"
+    return f"{said} costs {cost.ns:,.1f} ns of {cost.latency:,.1f} ns"
+
+
+def _cost_facts(cost: Cost) -> dict[str, object]:
+    late = cost.late
+    return {
+        "engine": late.engine,
+        "wait": str(late.wait),
+        "location": str(late.wait.at) if late.wait.at else "",
+        "late": late.times,
+        "executed": len(late.given),
+        "most": late.most,
+        "cost_ns": cost.ns,
+        "latency_ns": cost.latency,
+    }

@@ -128,12 +128,14 @@ def _mutants(args: Namespace, chosen: tuple[str, ...]) -> int:
     mutation = Mutation(candidates(chosen), simulated)
     fates: Counter[str] = Counter()
     by_kind: dict[str, Counter[str]] = {}
+    redundant: Counter[str] = Counter()
     missed: list[Tried] = []
     seeds = range(args.seed, args.seed + args.programs)
     for tried in _watched(spread(mutation.outcome, seeds), args.programs):
         for mutant in tried:
             fates[mutant.fate] += 1
             by_kind.setdefault(mutant.kind, Counter())[mutant.fate] += 1
+            redundant.update([mutant.message] if mutant.fate == "equivalent" else [])
             missed += [mutant] if mutant.fate == "missed" else []
     report: dict[str, object] = {
         "programs": args.programs,
@@ -142,6 +144,7 @@ def _mutants(args: Namespace, chosen: tuple[str, ...]) -> int:
         "mutants": fates.total(),
         **{fate: fates[fate] for fate in ("caught", "equivalent", "missed")},
         "kinds": {kind: dict(counts) for kind, counts in by_kind.items()},
+        "redundant": dict(redundant),
     }
     if args.json:
         print_json(report)
@@ -149,6 +152,8 @@ def _mutants(args: Namespace, chosen: tuple[str, ...]) -> int:
         print(f"{args.programs:,} programs, {fates.total():,} mutants: {_counts(fates)}")
         for kind, counts in by_kind.items():
             print(f"  {kind}: {_counts(counts)}")
+        for reason, count in redundant.items():
+            print(f"  redundant: {count:,}, {reason}")
     for mutant in missed[:10]:
         where = f"seed {mutant.seed}, {mutant.strategy}, {mutant.kind} in {mutant.engine}"
         print(f"missed: {where}: {mutant.message}", file=sys.stderr)
