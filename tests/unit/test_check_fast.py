@@ -131,6 +131,10 @@ def test_what_cannot_be_run_is_told_alike(case: str):
 STUCK = {  # engine programs of `A p, B c` where c needs p, and the verdict
     "shortfall": ("engine A { p } engine B { c waits A >= 2 }", "deadlock"),
     "circle": ("engine A { p waits B >= 1 } engine B { c waits A >= 1 }", "deadlock"),
+    "circle of three": (
+        "engine A { p waits B >= 1 } engine B { c waits C >= 1 } engine C { r waits A >= 1 }",
+        "deadlock",
+    ),
     "wait at the end": ("engine A { p wait B >= 2 } engine B { c waits A >= 1 }", "deadlock"),
     "lonely barrier": ("engine A { p barrier } engine B { c waits A >= 1 }", "deadlock"),
     "barriers": ("engine A { p barrier barrier } engine B { barrier barrier c }", "exact"),
@@ -156,7 +160,9 @@ STUCK = {  # engine programs of `A p, B c` where c needs p, and the verdict
 def test_what_gets_stuck_is_told_alike(case: str):
     engines, verdict = STUCK[case]
     extra = " A q takes(1)" if " q " in engines else ""
-    program = f"engine A engine B buffer b A p writes(b) takes(1){extra} B c reads(b) takes(1)"
+    third, last = ("engine C", "C r takes(1)") if " r " in engines else ("", "")
+    start = f"engine A engine B {third} buffer b A p writes(b) takes(1)"
+    program = f"{start}{extra} B c reads(b) takes(1) {last}"
     text = f"sync @t strategy manual target generic {{ program @t {{ {program} }}\n{engines} }}"
     told = same(parse_sync(text, "t.hwy"), {})
     assert isinstance(told, Verdict)

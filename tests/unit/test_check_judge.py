@@ -472,3 +472,16 @@ def test_take_is_known_through_other_engines_and_through_barriers():
     assert judged(program, engines.format(flags, *barriers)).verdict == "late"
     after = barriers[2].replace("take f barrier", "barrier take f")
     assert judged(program, engines.format(flags, *barriers[:2], after)).verdict == "deadlock"
+
+
+def test_circle_of_three_names_who_waits_for_whom():
+    program = "engine A engine B engine C A p takes(1) B q takes(1) C r takes(1)"
+    engines = "engine A { p waits B >= 1 } engine B { q waits C >= 1 } engine C { r waits A >= 1 }"
+    assert [f.message for f in judged(program, engines).findings] == [
+        "A waits for B >= 1 before p and only 0 can come: the engines wait for each other: "
+        "A -> B -> C -> A",
+        "B waits for C >= 1 before q and only 0 can come: the engines wait for each other: "
+        "B -> C -> A -> B",
+        "C waits for A >= 1 before r and only 0 can come: the engines wait for each other: "
+        "C -> A -> B -> C",
+    ]

@@ -128,13 +128,29 @@ def overfull(engine: str, event: Event, flag: Flag, token: int, taken: int) -> F
     )
 
 
-def deadlock(engine: str, event: Event, wait: ConcreteWait, reached: int, total: int) -> Finding:
-    """An engine waits for a signal that cannot come."""
+def circle(engine: str, waits_for: Mapping[str, str]) -> str:
+    """Return in which order engines wait for each other, if they are more than two."""
+    chain = [engine]
+    while (following := waits_for.get(chain[-1])) and chain.count(following) == 0:
+        chain.append(following)
+    return f": {' -> '.join([*chain, following])}" if following and len(chain) > 2 else ""
+
+
+def deadlock(
+    engine: str,
+    event: Event,
+    wait: ConcreteWait,
+    reached: int,
+    total: int,
+    waits_for: Mapping[str, str],
+) -> Finding:
+    """An engine waits for a signal that cannot come; `waits_for` is who waits for whom."""
     if wait.threshold > total:
         why = f"only {total} will ever come"
         way_out = "lower the threshold, or add the missing signal"
     else:
         why = f"only {reached} can come: the engines wait for each other"
+        why += circle(engine, waits_for)
         way_out = "lower the threshold, or move a wait behind what the other engine waits for"
     return Finding(
         "deadlock",
@@ -167,11 +183,18 @@ def overtaken(engine: str, event: Event, wait: ConcreteWait, cell: Semaphore) ->
     )
 
 
-def no_token(engine: str, event: Event, take: ConcreteWait, reached: int, total: int) -> Finding:
-    """An engine takes a token that cannot come."""
+def no_token(
+    engine: str,
+    event: Event,
+    take: ConcreteWait,
+    reached: int,
+    total: int,
+    waits_for: Mapping[str, str],
+) -> Finding:
+    """An engine takes a token that cannot come; `waits_for` is who waits for whom."""
     missing = take.threshold > total
     why = f"is set {total} times only" if missing else f"has been set {reached} times"
-    circle = "" if missing else ": the engines wait for each other"
+    others = "" if missing else ": the engines wait for each other" + circle(engine, waits_for)
     return Finding(
         "deadlock",
         f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
@@ -180,7 +203,7 @@ def no_token(engine: str, event: Event, take: ConcreteWait, reached: int, total:
         take.threshold,
         0,
         f"{engine} takes token {take.threshold} of {take.counter} before"
-        f" {event.name or 'its ' + event.kind}, and the flag {why}{circle}",
+        f" {event.name or 'its ' + event.kind}, and the flag {why}{others}",
         take.wait.at,
         "set the flag as often as it is taken"
         if missing

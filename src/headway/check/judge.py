@@ -365,10 +365,19 @@ class Replay:
     def _counter_of(self, engine: str, event: Event) -> str:
         return control_counter(engine) if event.kind == "load" else self._counter[event.name]
 
+    def _waits_for(self) -> dict[str, str]:
+        """Return who waits for whom."""
+        hosts = {q: engine for engine, own in self._hosted.items() for q in own}
+        hosts |= {control_counter(engine): engine for engine in self._hosted}
+        hosts |= {flag.name: hosts[flag.counter] for flag in self._flags.values()}
+        stuck = ((engine, self._missing(self._event(engine))) for engine in self._events)
+        return {engine: hosts[wait.counter] for engine, wait in stuck if wait}
+
     def _report_stuck(self, at_barrier: list[str]) -> None:
         """Report engines that cannot go on; if there are none, what was never issued."""
         self._find_overtaken()
         before = len(self._found)
+        waits_for = self._waits_for()
         for engine in self._events:
             event = self._event(engine)
             if engine in at_barrier:
@@ -378,7 +387,7 @@ class Replay:
                 reached = self._reached(missing.counter) - self._base[missing.counter]
                 total = self._total(missing.counter) - self._base[missing.counter]
                 tell = findings.no_token if missing.counter in self._flags else findings.deadlock
-                self._tell(engine, tell(engine, event, missing, reached, total))
+                self._tell(engine, tell(engine, event, missing, reached, total, waits_for))
         if len(self._found) == before:
             self._report_missing()
             self._report_leftover()

@@ -203,11 +203,23 @@ class _Report:
         if counter < len(self._plan.counters):
             awaited = ConcreteWait(wait.counter, stuck.awaited - base, wait)
             total = reached if self._has_ended(counter) else self._total[counter]
-            return findings.deadlock(engine, event, awaited, reached - base, total - base)
+            count, most = reached - base, total - base
+            return findings.deadlock(engine, event, awaited, count, most, self._waits_for())
         token = Wait(wait.counter, Threshold(None, stuck.awaited), wait.at)
         awaited = ConcreteWait(wait.counter, stuck.awaited, token)
         total = int(self._s.counters[counter, rec.COUNT])
-        return findings.no_token(engine, event, awaited, reached, total)
+        return findings.no_token(engine, event, awaited, reached, total, self._waits_for())
+
+    def _waits_for(self) -> dict[str, str]:
+        """Return who waits for whom."""
+        found: dict[str, str] = {}
+        for engine, stuck in zip(self._plan.engines, self._stuck, strict=True):
+            if self._operation(stuck.row) == rec.AWAIT:
+                counter = self._s.m[self._s.address(self._code, stuck.row) + 1]
+                host = int(self._s.m[int(counter) + rec.HOST])
+                number = (host - int(self._s.m[rec.ENGINES])) // rec.ENGINE_WIDTH
+                found[engine] = self._plan.engines[number] if host >= 0 else ""
+        return found
 
     def _has_ended(self, counter: int) -> bool:
         """Tell whether the engine that issues on a counter has nothing more to issue."""
