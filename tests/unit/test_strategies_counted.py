@@ -12,12 +12,13 @@ from headway.check import check
 from headway.check.generate import Shape, generate
 from headway.ir import parse
 from headway.strategies.counted import STRATEGY, Counted
+from headway.strategies.options import options
 from headway.sync import to_text, verify_sync
 from headway.sync.program import SyncProgram
 from headway.targets import bind
 from headway.targets.generic import TARGET
 
-OPTIONS = ("static_gaps", "redundancy", "transitive", "dont_care", "skip", "offsets")
+OPTIONS = tuple(options(STRATEGY))
 DATA = Path(__file__).parents[1] / "data"
 
 
@@ -130,6 +131,50 @@ def test_preloaded_value_costs_no_register_and_one_wait():
     source = """program @p { input n engine A queue Q on A engine B buffer w buffer x
       A ld triggers(Q) writes(w) loop i n { B use reads(w) writes(x) } }"""
     assert engine(source, "B") == "loop i n {\n  use waits Q >= 1\n}"
+    assert (
+        engine(source, "B", Counted(guards=True))
+        == "if n > 0 {\n  wait Q >= 1\n}\nloop i n {\n  use\n}"
+    )
+
+
+def test_wait_is_hoisted_out_of_a_nest_as_far_as_its_position_is_the_same():
+    source = """program @p { input n engine A queue Q on A engine B buffer w buffer x
+      A ld triggers(Q) writes(w) loop j 3 { loop i 4 { B use reads(w) writes(x) } } }"""
+    assert engine(source, "B") == "wait Q >= 1\nloop j 3 {\n  loop i 4 {\n    use\n  }\n}"
+
+
+def test_only_waits_of_the_first_instruction_of_a_loop_are_hoisted():
+    source = """program @p { input n engine A queue Q on A engine B buffer w buffer x
+      A ld triggers(Q) writes(w) loop i n { B free B use reads(w) writes(x) } }"""
+    assert engine(source, "B") == "loop i n {\n  free\n  use waits Q >= 1\n}"
+
+
+def test_wait_is_not_hoisted_over_the_load_of_a_trip_count():
+    source = """program @p { input n engine A queue Q on A engine B buffer v buffer w buffer x
+      A ld triggers(Q) writes(w) loop i n load l reads(v) { B use reads(w) writes(x) } }"""
+    assert "use waits Q >= 1" in engine(source, "B")
+
+
+def test_slot_that_does_not_come_round_within_a_static_loop_needs_no_wait():
+    source = """program @p { engine A engine B buffer b slots 4 buffer c
+      loop j 3 { loop i 3 { A p writes(b[i]) B c reads(b[i]) } B d writes(c) A e reads(c) } }"""
+    assert engine(source, "A").startswith("registers shadow.B\n")  # e has seen all of B
+    assert "p waits" not in engine(source, "A")
+    assert "p waits B >= shadow.B - 3" in engine(source, "A", Counted(unrolling=False))
+
+
+def test_slots_of_static_loops_are_numbers_whatever_their_form():
+    source = """program @p { engine A engine B buffer b slots 4
+      loop j 4 { A p writes(b[j % 2 * 2], b[j % 2 * 2 + 1])
+        loop i 2 { B c reads(b[j % 2 * 2 + i]) } } }"""
+    assert "registers shadow.A\n" in engine(source, "B")
+    assert "write.A.b" in engine(source, "B", Counted(unrolling=False))
+
+
+def test_iterations_that_need_a_wait_share_its_threshold():
+    source = """program @p { engine A engine B queue Q on A buffer w buffer b
+      A preload triggers(Q) writes(w) loop i 3 { B use reads(b) A ld triggers(Q) writes(b) } }"""
+    assert "use waits Q >= write.Q.b" in engine(source, "B")  # E9: iteration 0 needs no preload
 
 
 def test_loop_that_signals_nothing_of_interest_is_left_out():
@@ -214,7 +259,9 @@ def test_engine_with_work_inside_loads_where_the_loop_stands():
 
 @pytest.mark.parametrize("option", [None, *OPTIONS])
 def test_each_option_can_be_switched_off(option: str | None):
-    strategy = STRATEGY if option is None else replace(STRATEGY, **{option: False})
+    strategy = (
+        STRATEGY if option is None else replace(STRATEGY, **{option: not getattr(STRATEGY, option)})
+    )
     for seed in range(25):
         case = generate(seed, Shape(9, 400))
         verdict = check(strategy.synchronize(case.program, TARGET), case.inputs)

@@ -39,6 +39,10 @@ MAX_THOROUGH, MAX_REFINED = 20_000, 60_000
 """Work that an effort may be expected to take: steps walked, and records merged."""
 
 
+MAX_UNROLLED = 20_000
+"""Visits up to which loops are walked as often as they run."""
+
+
 class Effort(IntEnum):
     """How often loops are walked. Less effort only leaves more waits and registers."""
 
@@ -67,7 +71,7 @@ def _work(body: tuple[AnyStep, ...], depth: int) -> tuple[int, int]:
             thorough += 1  # its cells remember more
             continue
         records = sum(w.bit_count() + a.bit_count() for w, a in step.cells.values())
-        parts = (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
+        parts = _parts(step)
         again = records + min(records, sum(map(len, parts)))
         thorough += again * (2 * depth + 1)
         refined += again * (depth + 1)
@@ -75,6 +79,35 @@ def _work(body: tuple[AnyStep, ...], depth: int) -> tuple[int, int]:
             more = _work(part, depth + isinstance(step, LoopStep))
             thorough, refined = thorough + more[0], refined + more[1]
     return thorough, refined
+
+
+def unrolled(body: tuple[AnyStep, ...]) -> frozenset[int]:
+    """Return the zones of the loops to walk as often as they run: static, without ifs inside.
+
+    All of them, or none if that is too much work: less would favour some loop for no reason.
+    """
+    found: set[int] = set()
+    return frozenset(found) if _runs(body, found) <= MAX_UNROLLED else frozenset()
+
+
+def _runs(body: tuple[AnyStep, ...], found: set[int]) -> int:
+    """Return the visits of a body, with the loops that run a static number of times unrolled."""
+    visits = 0
+    for step in body:
+        if isinstance(step, Step):
+            visits += 1
+            continue
+        inside = sum(_runs(part, found) for part in _parts(step))
+        if isinstance(step, LoopStep) and step.trip is not None and not step.is_while:
+            if all(isinstance(s, Step) or s.zone in found for s in step.body):
+                found.add(step.zone)
+                inside *= step.trip
+        visits += inside
+    return visits
+
+
+def _parts(step: LoopStep | IfStep) -> tuple[tuple[AnyStep, ...], ...]:
+    return (step.body,) if isinstance(step, LoopStep) else (step.then, step.orelse)
 
 
 class Flow:
@@ -88,8 +121,10 @@ class Flow:
         is_thorough = self._effort == Effort.THOROUGH
         self._visitor = Visitor(steps, rules, has_meetings, is_thorough)
         self._levels = self._visitor.levels
+        self._unrolled = unrolled(steps.body) if rules.unrolling else frozenset[int]()
         self._cells = self._visitor.cells
         self._heads: dict[int, _State] = {}
+        self._iterations: dict[str, int] = {}  # of the loops around that are unrolled
         self._walks: dict[tuple[int, bool], _Passed] = {}
         self._is_last = True  # whether no loop around will be walked again
         self._shift_back = Shift(self._levels)
@@ -104,7 +139,7 @@ class Flow:
         visit = self._visitor.visit
         for step in steps:
             if isinstance(step, Step):
-                visit(step)
+                visit(self._concrete(step) if self._iterations else step)
             elif isinstance(step, LoopStep):
                 self._loop(step)
             else:
@@ -146,6 +181,9 @@ class Flow:
             if step.trip == 1:  # straight-line code
                 self._body(step.body)
                 return
+            if step.zone in self._unrolled:
+                self._unroll(step, step.trip or 0)
+                return
         entry = list(self._levels.count)
         is_repeated, self._visitor.remembers = self._visitor.remembers, self._effort > Effort.QUICK
         if self._effort == Effort.THOROUGH:
@@ -159,6 +197,32 @@ class Flow:
         else:
             self._restore(walk.end)
             self._leave(step, entry, step.trip)
+
+    def _unroll(self, step: LoopStep, trip: int) -> None:
+        """Walk the body as often as it runs: each iteration has a state of its own."""
+        around = self._visitor.iteration
+        for iteration in range(trip):
+            if iteration:
+                for rotation in step.rotations:
+                    self._turn(rotation, rotation.turn)
+            self._visitor.iteration = max(iteration, around or 0)
+            self._iterations[step.iteration] = iteration
+            self._body(step.body)
+        self._visitor.iteration = around
+        del self._iterations[step.iteration]
+        for rotation in step.rotations:
+            self._turn(rotation, (1 - trip) * rotation.turn)
+
+    def _concrete(self, step: Step) -> Step:
+        """Return a step with the slots that only the current iteration tells."""
+        if all(touch.cell >= 0 for touch in (*step.reads, *step.writes)):
+            return step
+        places, iterations = self._steps.places, self._iterations
+        reads, writes = (
+            tuple([t if t.cell >= 0 else t.at(places[t.place], iterations) for t in touches])
+            for touches in (step.reads, step.writes)
+        )
+        return step._replace(reads=reads, writes=writes)
 
     def _settle(self, step: LoopStep, entry: list[int]) -> _Walk:
         """Walk the body until what holds at the header holds at the end too."""

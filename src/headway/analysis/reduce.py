@@ -86,7 +86,7 @@ def not_implied(found: list[Candidate], levels: Levels) -> list[Candidate]:
 
 def need(candidate: Candidate, levels: Levels, is_static: bool) -> Need:
     """Return how the wait finds its threshold; without `is_static` by capture."""
-    q, (low, high, _, _, _), kind, (place, _, _, slot) = candidate
+    q, (low, high, _, _, _), kind, (place, _, _, slot, _) = candidate
     position = gap = None
     if is_static and low == high:
         if -REACH <= low < REACH:  # in zone 0: counted from the start of the program

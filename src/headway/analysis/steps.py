@@ -58,6 +58,7 @@ class LoopStep:
     """A loop or while. `trip` is None if not static; `loads` precede every test of a while."""
 
     zone: int
+    iteration: str
     trip: int | None
     is_while: bool
     loads: tuple[Step, ...]
@@ -239,10 +240,10 @@ class Steps:
         engine, counter, ordered, is_kept, bit = host
         cells: tuple[int, ...] = ()
         readers, writers = self._waiting
-        for place, _, numbers, _ in reads:
+        for place, _, numbers, _, _ in reads:
             readers[place] = readers.get(place, 0) | bit
             cells += numbers
-        for place, _, numbers, _ in writes:
+        for place, _, numbers, _, _ in writes:
             writers[place] = writers.get(place, 0) | bit
             cells += numbers
         at = self._at
@@ -283,7 +284,15 @@ class Steps:
             _spread(cells, place.cells)
         trip = node.trip if isinstance(node, Loop) and isinstance(node.trip, int) else None
         return LoopStep(
-            zone, trip, is_while, loads, body, tuple(_counters(inside)), cells, rotations
+            zone,
+            node.iteration,
+            trip,
+            is_while,
+            loads,
+            body,
+            tuple(_counters(inside)),
+            cells,
+            rotations,
         )
 
     def _if(self, node: If, frame: Frame) -> IfStep:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from headway.analysis.frames import MAX_SLOTS, Frame, Frames
+from headway.analysis.frames import MAX_SLOTS, Frame, Frames, Terms
 from headway.analysis.slots import Shapes
 from headway.ir.atoms import Atoms
-from headway.ir.expr import Expr
+from headway.ir.expr import Expr, Iteration, Iterations, evaluate, leaves
 from headway.ir.program import Access, Program
 
 
@@ -32,13 +32,26 @@ class Place:
 class Touch(NamedTuple):
     """An access to one place: to one of `cells`. `cell` is that one, or -1 if it is not known.
 
-    Equal slots are one object.
+    Equal slots are one object. `frame` are the terms of the frame that the access stands in.
     """
 
     place: int
     cell: int
     cells: tuple[int, ...]
     slot: Expr
+    frame: Terms
+
+    def at(self, place: Place, iterations: Iterations) -> Touch:
+        """Return the touch in an iteration, if it is known well enough to tell the slot."""
+        inside = [leaf for leaf in leaves(self.slot)]
+        used = {leaf.loop for leaf in inside if isinstance(leaf, Iteration)}
+        if len(place.cells) < place.slots or not all(isinstance(x, Iteration) for x in inside):
+            return self
+        if not used | {loop for loop, _ in self.frame} <= iterations.keys():
+            return self
+        slot = evaluate(self.slot, iterations, {}) - sum(c * iterations[q] for q, c in self.frame)
+        cell = place.cells[slot % place.slots]
+        return self._replace(cell=cell, cells=(cell,))
 
 
 Region = tuple[tuple[int, int], ...]
@@ -96,7 +109,7 @@ class Touches:
             place = self._place(access.buffer, atom)
             cells = self.places[place].cells
             touch = (-1, cells) if number < 0 else (cells[number], (cells[number],))
-            touches.append(Touch(place, *touch, slot))
+            touches.append(Touch(place, *touch, slot, frame.get(access.buffer, ())))
         return tuple(touches)
 
     def _place(self, buffer: str, atom: int) -> int:

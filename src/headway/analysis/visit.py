@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from headway.analysis.iterations import Iterations
 from headway.analysis.levels import NEAR, NEVER, Levels
 from headway.analysis.records import Cell, Known, Record, Records, anywhere
 from headway.analysis.reduce import (
@@ -41,6 +42,7 @@ class Rules:
     redundancy: bool = True
     transitive: bool = True
     dont_care: bool = True
+    unrolling: bool = True
 
 
 _Cells = list[Cell | None]
@@ -68,6 +70,8 @@ class Visitor:
         self.cells: _Cells = [None] * steps.cell_count
         self.known: Known = [[0] * len(steps.counters) for _ in steps.engines]
         self.remembers = False
+        self.iteration: int | None = None  # of loops that are walked as often as they run
+        self._iterations: dict[int, Iterations] = {}
         self._visits: dict[int, _Visit] = {}
         self._steps = steps
         self._slots = [place.slots for place in steps.places]
@@ -79,7 +83,7 @@ class Visitor:
 
     def visit(self, step: Step) -> None:
         """Go past an instruction or load."""
-        if not self.remembers:
+        if not self.remembers or self.iteration is not None:
             self._visit(step)
             return
         cells, known = self.cells, self.known[step.engine]
@@ -103,16 +107,17 @@ class Visitor:
             known = known.copy()  # it may happen later than here: the engine learns nothing yet
         if not self._rules.redundancy:
             found = self._all(step)
-            self.needs[step.at] = self._reduced(found)
+            self._note(step, self._reduced(found), known)
         else:
             if step.is_kept:
                 known[step.counter] = self.levels.count[step.counter]
             found = self._found(step, known)
             if found:
-                self.needs[step.at] = self._reduced(found)
+                kept = self._reduced(found)
                 self._learn(step, found, known)
-            elif self.remembers:
-                self.needs[step.at] = ()
+                self._note(step, kept, known)
+            elif self.remembers or self.iteration is not None:
+                self._note(step, found, known)
         self._signal(step, known)
 
     # Waits
@@ -196,14 +201,25 @@ class Visitor:
             for records in [[records[q] for records in known if q in records]]
         ]
 
-    def _reduced(self, found: list[Candidate]) -> list[Need]:
+    def _reduced(self, found: list[Candidate]) -> list[Candidate]:
         """Return the waits that remain of several for one instruction."""
-        levels, is_static, kept = self.levels, self._rules.static_gaps, found
-        if len(kept) > 1 and self._rules.redundancy:
-            kept = undominated(kept, levels)
-            if len(kept) > 1 and self._is_transitive:
-                kept = not_implied(kept, levels)
-        return [need(candidate, levels, is_static) for candidate in kept]
+        if len(found) > 1 and self._rules.redundancy:
+            found = undominated(found, self.levels)
+            if len(found) > 1 and self._is_transitive:
+                return not_implied(found, self.levels)
+        return found
+
+    def _note(self, step: Step, kept: list[Candidate], known: list[int]) -> None:
+        """Note the waits that remain, in an iteration besides those of the iterations before."""
+        levels, is_static = self.levels, self._rules.static_gaps
+        if self.iteration is None:
+            self.needs[step.at] = [need(candidate, levels, is_static) for candidate in kept]
+            return
+        if self.iteration == 0:
+            self._iterations[step.at] = Iterations(levels)
+        iterations = self._iterations[step.at]
+        iterations.add(kept, known)
+        self.needs[step.at] = iterations.needs(is_static)
 
     # Effects
 
@@ -247,7 +263,7 @@ class Visitor:
     def _read(self, q: int, touches: tuple[Touch, ...], record: Record) -> None:
         cells, awaited, change = self.cells, self._awaited[ACCESS], self._read_cell
         shared: dict[int, tuple[Cell | None, Cell]] = {}
-        for place, number, numbers, _ in touches:
+        for place, number, numbers, _, _ in touches:
             if not awaited[place] >> q & 1:
                 continue
             if number < 0:
@@ -293,7 +309,7 @@ class Visitor:
         cells = self.cells
         of_writes, of_accesses = self._awaited
         shared: dict[tuple[int, int, int], tuple[Cell | None, Cell]] = {}
-        for place, number, numbers, _ in touches:
+        for place, number, numbers, _, _ in touches:
             has_reader, has_writer = of_writes[place] >> q & 1, of_accesses[place] >> q & 1
             if number < 0:
                 self._write_somewhere(q, numbers, record, (has_reader, has_writer))

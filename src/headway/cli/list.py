@@ -57,11 +57,15 @@ def _plugins(kind: str) -> dict[str, dict[str, Any]]:
 
 
 def _facts(plugin: Any) -> dict[str, Any]:
-    """Return the description of any plug-in, and of a kernel also how to shape and run it."""
+    """Return the description of any plug-in, how to shape and run a kernel, what can be off."""
+    from headway.strategies.options import options
+
     facts: dict[str, Any] = {"description": plugin.description}
     if hasattr(plugin, "parameters"):
         facts["param"] = {p.name: (p.default, p.description) for p in plugin.parameters}
         facts["input"] = dict(plugin.inputs)
+    if found := options(plugin):
+        facts["option"] = found
     return facts
 
 
@@ -71,5 +75,7 @@ def _lines(plugins: dict[str, dict[str, Any]]) -> Iterator[str]:
         yield f"{name:{width}}  {facts['description']}"
         for parameter, (default, text) in facts.get("param", {}).items():
             yield f"{'':{width}}    --param {parameter}={default}: {text}"
+        for option, text in facts.get("option", {}).items():
+            yield f"{'':{width}}    {option}: {text}"
         for given, value in facts.get("input", {}).items():
             yield f"{'':{width}}    --input {given}={value}"

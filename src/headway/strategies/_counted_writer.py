@@ -19,6 +19,7 @@ from headway.errors import Location
 from headway.ir.expr import Binary, Expr
 from headway.ir.program import If, Instr, Loop, Node, Program, While
 from headway.strategies._counted_constants import with_constants
+from headway.strategies._counted_hoist import hoisted
 from headway.strategies._counted_late import Late, late
 from headway.strategies._counted_parts import Parts, plus, times
 from headway.sync.program import (
@@ -50,6 +51,8 @@ class Context:
     horizons: Sequence[int]
     skips: bool
     has_offsets: bool
+    hoists: bool
+    guards: bool
 
 
 class Writer:
@@ -73,6 +76,8 @@ class Writer:
         names = [self._parts.shadow(q).name for q in self._plan.counters]
         if zero := set(names) - self._assigned:
             body = with_constants(body, zero)
+        if self._context.hoists:
+            body = hoisted(body, self._context.guards)
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
             Register(self._parts.name(key), self._steps.places[key.place].slots)

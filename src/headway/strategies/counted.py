@@ -35,6 +35,7 @@ from headway.ir.program import Instr, Program
 from headway.ir.walk import branches, deep_nests, engines_inside, walk
 from headway.strategies._counted_parts import Parts
 from headway.strategies._counted_writer import Context, Writer
+from headway.strategies.options import option
 from headway.sync.program import EngineProgram, SyncProgram
 from headway.targets.target import Target
 
@@ -45,12 +46,15 @@ class Counted:
 
     name: str = "counted"
     description: str = "barrier-free: static distances, redundant waits removed, loops skipped"
-    static_gaps: bool = True
-    redundancy: bool = True
-    transitive: bool = True
-    dont_care: bool = True
-    skip: bool = True
-    offsets: bool = True
+    static_gaps: bool = option("count back from the current count where the distance is static")
+    redundancy: bool = option("leave out what an engine knows from its waits before")
+    transitive: bool = option("leave out what another signal that is waited for had to see")
+    dont_care: bool = option("keep a static distance where nobody waits on the other path")
+    unrolling: bool = option("look at each iteration of loops with few, static trips")
+    skip: bool = option("count and capture in closed form what loops without work for an engine do")
+    offsets: bool = option("count inside a block when compiling, not in registers")
+    hoisting: bool = option("wait in front of a loop for what all its iterations wait for")
+    guards: bool = option("off: hoist out of loops that may not run too, inside an if", is_on=False)
 
     def synchronize(self, program: Program, target: Target) -> SyncProgram:
         """Return the engine programs. Never refuses a program."""
@@ -79,11 +83,23 @@ class Counted:
         self, program: Program, readers: dict[str, frozenset[str]]
     ) -> tuple[Context, list[Plan]]:
         steps = Steps(program, readers)
-        rules = Rules(self.static_gaps, self.redundancy, self.transitive, self.dont_care)
+        rules = Rules(
+            self.static_gaps, self.redundancy, self.transitive, self.dont_care, self.unrolling
+        )
         needs = Flow(steps, rules).needs
         sequence, after = flat(steps.body), horizons(steps.body)
         parts, tallies = Parts(steps), Tallies(steps.body)
-        context = Context(program, steps, parts, tallies, after, self.skip, self.offsets)
+        context = Context(
+            program,
+            steps,
+            parts,
+            tallies,
+            after,
+            self.skip,
+            self.offsets,
+            self.hoisting,
+            self.guards,
+        )
         engines, sites = range(len(steps.engines)), Sites()
         return context, [Plan(engine, sequence, needs, sites, after) for engine in engines]
 

@@ -1,0 +1,133 @@
+"""Waits that a strategy executes, beside the fewest with which a run is not early.
+
+`python -m headway.bench.waits` prints the table for the kernels of the suite and the packaged NKI
+kernels, on trn2; `--json FILE` writes it down, `--strategy NAME` takes another strategy than
+`counted`, and `--switch OPTION` switches one of its options off, or on.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from math import exp, log
+from pathlib import Path
+from typing import Any, cast
+
+from headway import kernels, strategies, targets
+from headway.bench.suite import VARIANTS
+from headway.check.minimum import fewest_waits
+from headway.compiler import aligned, synchronize
+from headway.errors import InvalidInput
+from headway.frontends.nki.packaged import KERNELS
+from headway.ir.expr import Inputs
+from headway.ir.program import Program
+from headway.registry import unknown
+from headway.sim import simulate, simulate_ideal
+from headway.strategies import Strategy
+from headway.strategies.options import options
+from headway.targets import bind
+
+TARGET = "trn2"
+HEADER = ["program", "waits", "fewest", "ratio", "max registers", "over ideal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One program. `registers` is the most that an engine has; `excess` is 0.1 for 10% late."""
+
+    program: str
+    waits: int
+    fewest: int
+    registers: int
+    excess: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the fewest waits are executed; 1 where none is needed or executed."""
+        return self.waits / self.fewest if self.fewest else 1.0 + self.waits
+
+
+Made = tuple[str, Program, Inputs]
+
+
+def suite() -> Iterator[Made]:
+    """Yield the programs of the suite, with a title and inputs."""
+    for name in kernels.names():
+        kernel = kernels.load(name)
+        for params in VARIANTS.get(name, ({},)):
+            title = name + "".join(f" {key}={value}" for key, value in params.items())
+            yield title, kernel.program(**params), kernel.inputs
+
+
+def packaged() -> Iterator[Made]:
+    """Yield the packaged NKI kernels that are installed."""
+    for kernel in KERNELS:
+        if kernel.is_installed():
+            yield f"{kernel.package} {kernel.name}", kernel.record().program(), {}
+
+
+def row(title: str, program: Program, inputs: Inputs, strategy: Strategy) -> Row:
+    """Synchronize, simulate and count. Raise HeadwayError as these do."""
+    target = targets.load(TARGET)
+    synced = synchronize(program, target, strategy)
+    run = simulate(synced, inputs, target)
+    bound = bind(program, target)
+    ideal = simulate_ideal(bound, inputs, target)
+    registers = max(sum(register.size for register in e.registers) for e in synced.engines)
+    fewest = fewest_waits(bound, inputs)
+    return Row(title, run.waits, fewest, registers, run.latency / ideal.latency - 1)
+
+
+def switched(strategy: Strategy, names: Iterable[str]) -> Strategy:
+    """Return a strategy with options switched off, or on. Raise InvalidInput on an unknown one."""
+    for name in names:
+        if name not in options(strategy):
+            raise InvalidInput(unknown("option", name, tuple(options(strategy))))
+    changed = {name: not getattr(strategy, name) for name in names}
+    return replace(cast(Any, strategy), **changed) if changed else strategy
+
+
+def lines(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the table, and the worst and the mean of the ratios."""
+    done = list(rows)
+    yield from aligned(
+        [
+            HEADER,
+            *(
+                [
+                    r.program,
+                    f"{r.waits:,}",
+                    f"{r.fewest:,}",
+                    f"{r.ratio:.3f}",
+                    str(r.registers),
+                    f"{r.excess:+.1%}",
+                ]
+                for r in done
+            ),
+        ]
+    )
+    mean = exp(sum(log(r.ratio) for r in done) / len(done))
+    yield f"worst {max(r.ratio for r in done):.3f}, geometric mean {mean:.3f}"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = ArgumentParser(prog="python -m headway.bench.waits")
+    parser.add_argument("--strategy", default="counted", choices=strategies.names())
+    parser.add_argument(
+        "--switch", metavar="OPTION", action="append", default=[], help="an option of the strategy"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    args = parser.parse_args()
+    strategy = switched(strategies.load(args.strategy), args.switch)
+    rows = [row(*program, strategy) for program in (*suite(), *packaged())]
+    print("\n".join(lines(rows)))
+    if args.json:
+        found = [{**asdict(row), "ratio": row.ratio} for row in rows]
+        args.json.write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

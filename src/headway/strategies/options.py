@@ -1,0 +1,21 @@
+"""Options of a strategy: what can be switched off or on, for study."""
+
+from __future__ import annotations
+
+from dataclasses import field, fields, is_dataclass
+
+
+def option(description: str, is_on: bool = True) -> bool:
+    """Return the field of an option, for a dataclass; `description` is one line for lists."""
+    return field(default=is_on, metadata={"option": description})
+
+
+def options(strategy: object) -> dict[str, str]:
+    """Return the options of a strategy by name, with their descriptions.
+
+    Those whose description begins with "off: " are off by default.
+    """
+    if not is_dataclass(strategy):
+        return {}
+    found = ((f.name, f.metadata.get("option")) for f in fields(strategy))
+    return {name: str(text) for name, text in found if text is not None}

@@ -1,0 +1,40 @@
+"""The programs of the compile-time curve, and its table."""
+
+from __future__ import annotations
+
+from headway.bench.compile_time import Figure, lines, measure, nests, programs, straight
+from headway.ir import verify
+from headway.ir.walk import instructions
+
+
+def test_programs_are_valid_and_as_large_as_they_say():
+    made = [made for made in programs(is_quick=True) if made[2] <= 1200]
+    assert [shape for shape, *_ in made].count("one nest") == 12
+    for _, _, size, make in made[:3]:
+        program = make()
+        verify(program)
+        assert len(list(instructions(program.body))) == size
+
+
+def test_programs_are_the_same_every_time():
+    assert straight(20) == straight(20)
+    assert nests(2, 3, 4) == nests(2, 3, 4)
+
+
+def test_measurement_counts_the_waits():
+    figure = measure(("one loop", 1, 30, lambda: nests(1, 1, 30)), "counted")
+    assert figure.waits > 0
+    assert figure.seconds >= 0
+
+
+def test_table_has_a_line_for_each_program():
+    figures = [
+        Figure("one loop", 1, 1000, "counted", 0.5, 20),
+        Figure("one loop", 1, 1000, "scoreboard", 0.25, 1000),
+    ]
+    assert lines(figures) == [
+        "program   depth  instructions  counted: s  us/instruction  waits"
+        "  scoreboard: s  us/instruction  waits",
+        "one loop      1         1,000        0.50             500     20"
+        "           0.25             250  1,000",
+    ]
