@@ -26,7 +26,7 @@ from headway.sync.program import Barrier, Exec, SyncLoop, SyncProgram, SyncWhile
 MAX_ROUNDS = 60
 WIDEN_AFTER = 12
 MOST_TURNS = 12
-MOST_WALKED = 150
+MOST_WALKED = 250
 
 
 @dataclass(frozen=True, slots=True)
