@@ -1,12 +1,11 @@
 """Random programs: `counted` is exact in every configuration, by judge and by clock.
 
 Each option switched alone, all switched, seeded mixtures, and each effort of the data flow.
-HEADWAY_PROGRAMS sets how many programs (300 by default); each is tried in every configuration.
+Each program is tried in every configuration, so that there is one for 20 of HEADWAY_PROGRAMS.
 """
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
+from budget import programs
 
 from headway.analysis import flow
 from headway.check.fuzz import Campaign, Candidate, first_of_each, to_file
@@ -27,7 +27,7 @@ from headway.targets.generic import TARGET
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "300"))
+PROGRAMS = programs(one_in=20, least=40)
 PARTS = 8
 OPTIONS = tuple(options(STRATEGY))
 EFFORTS = {"thorough": (10**9, 10**9), "refined": (-1, 10**9), "quick": (-1, -1)}

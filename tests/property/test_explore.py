@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from itertools import islice
 
 import pytest
+from budget import programs
 
 from headway import strategies, targets
 from headway.check import judge
@@ -20,7 +20,7 @@ from headway.ir.expr import Inputs
 from headway.ir.walk import instructions
 from headway.sync.program import SyncProgram
 
-PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "500"))
+PROGRAMS = programs(one_in=5, least=300)
 MUTANTS = 4
 STATES = 50_000
 

@@ -1,13 +1,12 @@
 """Narrow targets on random programs, and semaphores of every width around their largest count.
 
-HEADWAY_PROGRAMS sets how many programs (300 by default; a tenth of it here).
+Each program is tried with every strategy and set of limits: one for 100 of HEADWAY_PROGRAMS.
 """
 
 from __future__ import annotations
 
-import os
-
 import pytest
+from budget import programs
 
 from headway.check import check
 from headway.check.fuzz import violation
@@ -21,7 +20,7 @@ from headway.targets.limits import limited
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "300")) // 10
+PROGRAMS = programs(one_in=100, least=16)
 PARTS = 4
 STRATEGIES = ("counted", "scoreboard", "barrier", "flags")
 PAIR = parse("""program @p { input n engine A engine B buffer b

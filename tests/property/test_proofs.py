@@ -1,16 +1,16 @@
 """Random programs and mutants: nothing is proved, and no certificate is valid, that a run refutes.
 
-HEADWAY_PROGRAMS sets how many programs (60 by default), each with a few mutants per strategy.
+Each program is tried with a few mutants per strategy: one for 20 of HEADWAY_PROGRAMS.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Iterator
 
 import pytest
+from budget import programs
 
 from headway import synchronize
 from headway.check.generate import Shape, generate
@@ -25,7 +25,7 @@ from headway.sync.program import SyncProgram
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "60"))
+PROGRAMS = programs(one_in=20, least=40)
 MUTANTS = 6
 RUNS = 8
 

@@ -5,11 +5,11 @@ HEADWAY_PROGRAMS sets how many (300 by default). A failure prints a small progra
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 
 import pytest
+from budget import programs
 from clock import violated
 
 from headway.check import check
@@ -23,7 +23,7 @@ from headway.strategies import names
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = int(os.environ.get("HEADWAY_PROGRAMS", "300"))
+PROGRAMS = programs()
 PARTS = 8
 """Parts of the campaign, for as many processes."""
 

@@ -1,6 +1,6 @@
 """What `headway check --all-inputs` and `--certificate` do: a verdict for all inputs.
 
-Exit codes: 0 proved, 3 refuted by inputs that are printed, 4 neither.
+Exit codes: 0 proved, 3 refuted by inputs that are printed, or undecided.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headway.prove.certificate import from_json
 from headway.prove.search import Outcome, search
 from headway.sync.program import SyncProgram
 
-REFUTED, UNDECIDED = 3, 4
+UNPROVED = 3
 SHOWN = 10
 
 
@@ -50,7 +50,7 @@ def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
         print(f"refuted with {options(outcome.found or {})}\n{wrong[0]}")
     else:
         print(_undecided(proof, outcome))
-    return UNDECIDED if outcome.found is None else REFUTED
+    return UNPROVED
 
 
 def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
@@ -65,7 +65,7 @@ def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
         print("\n".join(["refused: the certificate does not prove this program", *_listed(gaps)]))
     else:
         print(f"proved for all inputs: {summary(certificate)}")
-    return REFUTED if gaps else 0
+    return UNPROVED if gaps else 0
 
 
 def read_certificate(name: str) -> Certificate:

@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--all-inputs",
         action="store_true",
-        help="prove for all inputs that nothing is early and nothing deadlocks (exit code 4: open)",
+        help="prove for all inputs that nothing is early and nothing deadlocks",
     )
     parser.add_argument(
         "--certificate", metavar="FILE", help="check a certificate of that, without searching"
