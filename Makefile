@@ -21,7 +21,7 @@ bench: setup ## measure the suite of kernels: writes results/
 proof: ## check the Lean development
 	@scripts/proof
 
-check: setup ## lint, types, import rules and unit tests, in under a minute
+check: setup ## lint, types, import rules and the quick unit tests, in about a minute
 	@scripts/check
 
 docs: setup ## run every command that the documents show

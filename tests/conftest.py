@@ -9,6 +9,11 @@ from command_line import Cli, Result
 from headway.cli.main import main
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "property: random programs, HEADWAY_PROGRAMS of them")
+    config.addinivalue_line("markers", "thorough: takes seconds; scripts/check leaves it out")
+
+
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run one command in this process: `cli("sync", "-", stdin=text)`."""

@@ -66,6 +66,7 @@ def with_mutants(seeds: range, each: int) -> Iterator[tuple[SyncProgram, Inputs]
         yield from ((mutant, inputs) for mutant in islice(made, each))
 
 
+@pytest.mark.thorough
 def test_both_judges_say_the_same_of_programs_and_mutants():
     verdicts = [same(*case) for case in with_mutants(range(40), 5)]
     kinds = {v.verdict for v in verdicts if isinstance(v, Verdict)}
@@ -73,6 +74,7 @@ def test_both_judges_say_the_same_of_programs_and_mutants():
     assert len(verdicts) > 150
 
 
+@pytest.mark.thorough
 def test_little_room_changes_nothing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(state, "FIRST_ROOM", 1)
     monkeypatch.setattr(state, "FIRST_WAITS", 1)
@@ -81,6 +83,7 @@ def test_little_room_changes_nothing(monkeypatch: pytest.MonkeyPatch):
         same(*case)
 
 
+@pytest.mark.thorough
 def test_needs_are_what_the_specification_requires():
     total = 0
     for synced, inputs in placed(range(200, 240)):
@@ -197,6 +200,7 @@ def test_memory_does_not_grow_with_the_run():
     assert reason == kernel.STILL
 
 
+@pytest.mark.thorough
 def test_of_many_findings_the_first_are_listed():
     verdict = check(long(wait="last - 1"), {"n": 120_000}, "compiled")
     assert verdict.verdict == "early"

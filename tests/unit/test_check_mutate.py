@@ -165,6 +165,7 @@ def test_mutant_that_the_judge_overlooks_is_missed(monkeypatch: pytest.MonkeyPat
     assert " is issued at " in trial.fate(deleted[1])[1]
 
 
+@pytest.mark.thorough
 def test_no_mutant_of_random_programs_is_missed():
     mutation = Mutation(candidates(("scoreboard", "barrier", "flags")), simulated, Shape(6, 60))
     found = [tried for seed in range(8) for tried in mutation.outcome(seed)]

@@ -100,6 +100,7 @@ def check(trace: Trace) -> None:
         check_slots(trace, program)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.title)
 def test_a_packaged_kernel_goes_all_the_way(kernel: PackagedKernel) -> None:
     if not kernel.is_installed():
@@ -177,6 +178,7 @@ class Writer:
             tiles.append(lines[line])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(40))
 def test_a_random_kernel_keeps_its_order(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"

@@ -159,6 +159,7 @@ def test_what_is_given_up_is_said():
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard"])
 def test_random_programs_are_never_early_and_degrade_step_by_step(strategy: str):
     for seed in range(3):
@@ -181,6 +182,7 @@ def test_random_programs_are_never_early_and_degrade_step_by_step(strategy: str)
             late = len(verdict.findings) + verdict.more
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", kernels.names())
 def test_fewer_registers_never_make_a_kernel_faster(name: str):  # T19
     kernel = kernels.load(name)

@@ -58,6 +58,7 @@ def test_neuron_targets_name_their_semaphores() -> None:
     assert synchronize(program, "trn2").semaphores == (Semaphore(0, "q", 32, True),)
 
 
+@pytest.mark.thorough
 def test_fewer_semaphores_never_make_a_program_faster_and_none_are_refused() -> None:  # T19
     chain = parse("""program @p { input n engine A engine B engine C buffer b slots 2
       buffer c slots 2 loop i n { A w writes(b[i % 2]) B p reads(b[i % 2]) writes(c[i % 2])

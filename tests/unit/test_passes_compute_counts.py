@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headway.check import check
 from headway.check.generate import Shape, generate
 from headway.compiler import synchronize
@@ -43,6 +45,7 @@ def test_count_is_kept_where_sums_cost_nothing() -> None:
     assert "c waits A >= shadow.A + 1" in engine_text(synchronize(CHAIN, TARGET), "B")
 
 
+@pytest.mark.thorough
 def test_random_programs_keep_their_verdict_and_do_no_more() -> None:
     less = 0
     for seed in range(12):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headway.check import check
 from headway.check.generate import Shape, generate
 from headway.passes.drop_dead_registers import PASS
@@ -72,6 +74,7 @@ def test_value_that_is_read_on_one_branch_stays():
     assert ":=" in dropped("s s := 1 if n { loop i n { c waits A >= s } } else { s := 2 }")
 
 
+@pytest.mark.thorough
 def test_random_programs_keep_their_verdict_and_do_less():
     before = after = 0
     for seed in range(24):

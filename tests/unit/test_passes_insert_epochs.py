@@ -163,6 +163,7 @@ def judged(seeds: Iterable[int], strategy: str) -> list[str]:
     return wrong
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard", "barrier", "flags"])
 def test_random_programs_are_never_early_and_never_stand_still(strategy: str) -> None:
     assert judged(range(3), strategy) == []

@@ -51,6 +51,7 @@ def test_without_passes_the_program_is_as_the_strategy_leaves_it() -> None:
     assert "ld waits PE >= threshold.1" in to_text(synchronize(ROTATING, NARROW))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard", "barrier"])
 def test_random_programs_are_within_the_limits_and_keep_their_verdict(strategy: str) -> None:
     for seed in range(5):

@@ -48,6 +48,7 @@ def test_target_that_can_do_both_changes_nothing():
     assert PASS.apply(synced(ROTATING), TARGET) == synced(ROTATING)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("target", [UNSIGNED, NO_SUMS], ids=["unsigned", "no sums"])
 def test_random_programs_keep_their_verdict(target: object):
     assert target in (UNSIGNED, NO_SUMS)

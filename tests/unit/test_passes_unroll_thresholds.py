@@ -79,6 +79,7 @@ def test_no_group_is_longer_than_the_semaphores_are_wide() -> None:
     assert check(found, {"n": 11}).verdict in ("exact", "late")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard", "barrier"])
 def test_random_programs_compare_with_numbers_only_and_are_never_early(strategy: str) -> None:
     for seed in range(4):

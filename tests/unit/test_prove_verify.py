@@ -70,6 +70,7 @@ def test_a_rule_that_does_not_apply_is_refused(matmul: SyncProgram, certificate:
             assert reasons(matmul, changed)
 
 
+@pytest.mark.thorough
 def test_a_fact_that_does_not_hold_is_refused(matmul: SyncProgram, certificate: dict) -> None:
     wrong: list[dict] = []
 

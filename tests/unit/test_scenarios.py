@@ -133,6 +133,7 @@ def moved(node: Node, names: dict[str, str], slots: dict[str, int], by: int) -> 
     return replace(node, body=tuple(moved(inner, names, slots, by) for inner in node.body))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", [0, 1])
 def test_other_names_and_slots_leave_the_synchronization_as_it_is(by: int) -> None:  # T25
     for seed in range(8):
@@ -154,6 +155,7 @@ def test_other_names_and_slots_leave_the_synchronization_as_it_is(by: int) -> No
             assert waits(first, case.inputs) == waits(second, case.inputs), f"seed {seed}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["t06-two-slots-live", "t08-slot-of-inner-index", "t25-base"])
 def test_fewer_registers_are_never_faster_and_never_early(name: str) -> None:  # T19
     path = FOLDER / f"{name}.hwy"

@@ -38,6 +38,7 @@ def assert_same(sync: SyncProgram, inputs: Inputs, target: Target) -> Timeline:
     return reference
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("control_in_memory", [False, True])
 @pytest.mark.parametrize("name", ["barrier", "barrier-always", "scoreboard", "counted", "flags"])
 def test_random_programs_take_the_same_time(name: str, control_in_memory: bool) -> None:
@@ -50,6 +51,7 @@ def test_random_programs_take_the_same_time(name: str, control_in_memory: bool) 
         assert_same(strategy.synchronize(bound, target), case.inputs, target)
 
 
+@pytest.mark.thorough
 def test_long_runs_take_the_same_time() -> None:
     bound = bind(load("calibration-loop").program(), TRN1)
     sync = strategies.load("scoreboard").synchronize(bound, TRN1)

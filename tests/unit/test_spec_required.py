@@ -169,6 +169,7 @@ def test_loop_that_is_too_long_is_refused_before_it_runs():
         instances(program("input n loop i n { A p }"), {"n": 10**15})
 
 
+@pytest.mark.thorough
 def test_nest_of_a_thousand_loops_is_unrolled():
     body = "".join(f"loop i{k} 1 {{ " for k in range(1000)) + "A p" + " }" * 1000
     assert len(instances(program(body), {})) == 1

@@ -86,6 +86,7 @@ def test_control_value_is_loaded_before_it_is_overwritten(name: str):
         assert check(synced(name, body), {"n": n}).verdict in ("exact", "late")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BOTH)
 def test_nest_of_a_thousand_loops_is_synchronized(name: str):
     loops = "".join(f"loop i{k} 1 {{ " for k in range(1000))

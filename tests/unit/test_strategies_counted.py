@@ -257,6 +257,7 @@ def test_engine_with_work_inside_loads_where_the_loop_stands():
     assert text == "loop i n load l waits B >= 1 {\n  q\n}\nfree"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("option", [None, *OPTIONS])
 def test_each_option_can_be_switched_off(option: str | None):
     strategy = (
@@ -268,6 +269,7 @@ def test_each_option_can_be_switched_off(option: str | None):
         assert verdict.verdict == "exact", f"seed {seed}: {verdict}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("refined", [0, 250_000])
 def test_less_effort_is_exact_too(monkeypatch: pytest.MonkeyPatch, refined: int):
     monkeypatch.setattr(flow, "MAX_THOROUGH", 0)
@@ -278,6 +280,7 @@ def test_less_effort_is_exact_too(monkeypatch: pytest.MonkeyPatch, refined: int)
         assert verdict.verdict == "exact", f"seed {seed}: {verdict}"
 
 
+@pytest.mark.thorough
 def test_control_values_in_memory_are_never_early_and_late_only_for_engines_without_work():
     for seed in range(40):
         case = generate(seed, Shape(9, 400, control_in_memory=True))
@@ -285,6 +288,7 @@ def test_control_values_in_memory_are_never_early_and_late_only_for_engines_with
         assert verdict.verdict in ("exact", "late"), f"seed {seed}: {verdict}"
 
 
+@pytest.mark.thorough
 def test_waits_are_fewer_with_each_reason_to_leave_one_out():
     def waits(strategy: Counted) -> int:
         cases = (generate(seed, Shape(9, 400)) for seed in range(30))

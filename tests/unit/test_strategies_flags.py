@@ -124,6 +124,7 @@ def test_flag_may_not_be_called_like_a_counter() -> None:
     assert [flag.name for flag in synced(source).flags] == ["flag_.A.flag.A.B.0.0"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ids", [1, 2, 8])
 @pytest.mark.parametrize("control_in_memory", [False, True])
 def test_random_programs_are_never_early_and_leave_no_tokens(

@@ -101,6 +101,7 @@ def test_flag_may_not_be_called_like_a_counter() -> None:
     assert [flag.name for flag in synced(source).flags] == ["phase_.A.phase.A.0"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("control_in_memory", [False, True])
 def test_random_programs_are_never_early_and_never_two_phases_ahead(
     control_in_memory: bool,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headway.check import check
 from headway.ir import parse
 from headway.strategies.scoreboard import STRATEGY
@@ -81,6 +83,7 @@ def test_loads_of_control_values_are_counted():
         assert all("without work inside" in f.message for f in findings)
 
 
+@pytest.mark.thorough
 def test_nest_of_a_thousand_loops_is_synchronized():
     body = "".join(f"loop i{k} 1 {{ " for k in range(1000))
     found = synced(f"buffer b {body} A p writes(b) B c reads(b) {'} ' * 1000}")
