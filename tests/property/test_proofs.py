@@ -1,6 +1,6 @@
 """Random programs and mutants: nothing is proved, and no certificate is valid, that a run refutes.
 
-Each program is tried with a few mutants per strategy: one for 20 of HEADWAY_PROGRAMS.
+Each program is tried with a few mutants per strategy: one for 50 of HEADWAY_PROGRAMS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headway.sync.program import SyncProgram
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=20, least=40)
+PROGRAMS = programs(one_in=50, least=40)
 MUTANTS = 6
 RUNS = 8
 
