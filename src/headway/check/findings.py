@@ -152,6 +152,24 @@ def deadlock(
         why = f"only {reached} can come: the engines wait for each other"
         why += circle(engine, waits_for)
         way_out = "lower the threshold, or move a wait behind what the other engine waits for"
+    return _stands(engine, event, wait, why, way_out)
+
+
+def overtaken(engine: str, event: Event, wait: ConcreteWait, cell: Semaphore) -> Finding:
+    """A semaphore may have wrapped before an engine looks at it."""
+    why = (
+        f"may look too late: the semaphore of {wait.counter} has {cell.width} bits, and reads"
+        f" {cell.value(cell.most + 1)} after signal {cell.most + 1}"
+    )
+    way_out = (
+        f"set the counters to 0 by a barrier before {wait.counter} has given more than"
+        f" {cell.most} signals"
+    )
+    return _stands(engine, event, wait, why, way_out)
+
+
+def _stands(engine: str, event: Event, wait: ConcreteWait, why: str, way_out: str) -> Finding:
+    """An engine may stand for ever at a wait."""
     return Finding(
         "deadlock",
         f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
@@ -162,24 +180,6 @@ def deadlock(
         f"{engine} waits for {wait} before {event.name or 'its ' + event.kind} and {why}",
         wait.wait.at or event.at,
         way_out,
-    )
-
-
-def overtaken(engine: str, event: Event, wait: ConcreteWait, cell: Semaphore) -> Finding:
-    """A semaphore may have wrapped before an engine looks at it."""
-    return Finding(
-        "deadlock",
-        f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
-        str(wait.wait),
-        wait.counter,
-        wait.threshold,
-        0,
-        f"{engine} waits for {wait} before {event.name or 'its ' + event.kind} and may look too"
-        f" late: the semaphore of {wait.counter} has {cell.width} bits, and reads"
-        f" {cell.value(cell.most + 1)} after signal {cell.most + 1}",
-        wait.wait.at or event.at,
-        f"set the counters to 0 by a barrier before {wait.counter} has given more than"
-        f" {cell.most} signals",
     )
 
 
