@@ -24,5 +24,5 @@ proof: ## check the Lean development
 check: setup ## lint, types, import rules and the quick unit tests, in about a minute
 	@scripts/check
 
-docs: setup ## run every command that the documents show
+docs: setup ## build the documentation site in build/docs
 	@scripts/docs
