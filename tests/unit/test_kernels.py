@@ -1,12 +1,14 @@
 import pytest
 
-from headway import kernels
+from headway import check, kernels, synchronize
 from headway.errors import InvalidInput
 from headway.ir import parse, to_text
 from headway.ir.program import Loop, Program
 from headway.ir.walk import instructions
 from headway.kernels import Kernel, Parameter
 from headway.spec import required
+
+TEXTS = [name for name in kernels.names() if name not in ("calibration-loop", "sync-chain")]
 
 
 def names_in(program: Program) -> list[str]:
@@ -69,6 +71,33 @@ def test_matmul_drains_a_block_after_all_its_products() -> None:
     needed = needs(program, m=1, n=3, k=4)
     assert needed["drain[0,2]"] == {"tensor": 12, "stores": 1}
     assert needed["multiply[0,2,0]"] == {"a_loads": 9, "b_loads": 9, "vector": 1}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_tiles_buffers_and_static_bounds_change_what_they_say(name: str) -> None:
+    kernel = kernels.load(name)
+    usual = kernel.program()
+    unrolled = kernel.program(tiles=3, buffers=4)
+    fixed = kernel.program(static=1)
+    assert len(names_in(unrolled)) > len(names_in(usual))
+    assert 4 in {buffer.slots for buffer in unrolled.buffers}
+    assert all(decl.is_list for decl in fixed.inputs)
+    before = [str(i) for i, _ in required(usual, kernel.inputs)]
+    assert [str(i) for i, _ in required(fixed, kernel.usual(fixed))] == before
+
+
+def test_tile_of_an_unrolled_loop_uses_the_slot_of_its_number() -> None:
+    needed = needs(kernels.load("gather").program(tiles=2, buffers=3), n=3)
+    assert needed["fetch1[0]"] == {"loads": 2}
+    assert needed["load1[1]"] == {"rows": 1}  # number 3 of all, slot 0 of 3
+    assert needed["store0[1]"] == {"vector": 3}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_kernels_are_synchronized_exactly(name: str) -> None:
+    kernel = kernels.load(name)
+    synced = synchronize(kernel.program(), "trn2", "counted")
+    check(synced, kernel.inputs).raise_for_failure()
 
 
 def test_bad_parameters_are_all_reported_at_once() -> None:

@@ -183,7 +183,7 @@ def test_random_programs_are_never_early_and_degrade_step_by_step(strategy: str)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", kernels.names())
+@pytest.mark.parametrize("name", ["calibration-loop", "flash-attention", "matmul", "sync-chain"])
 def test_fewer_registers_never_make_a_kernel_faster(name: str):  # T19
     kernel = kernels.load(name)
     inputs = {

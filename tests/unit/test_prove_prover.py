@@ -13,7 +13,7 @@ from headway.errors import InvalidInput
 from headway.ir import parse
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
-from headway.kernels import load, names
+from headway.kernels import load
 from headway.prove import prove
 from headway.sync import parse_sync
 from headway.sync.program import SyncProgram
@@ -51,7 +51,7 @@ def test_the_worked_examples_are_proved(path: Path, strategy: str) -> None:
     assert prove(synchronize(program, "generic", strategy)).gaps == ()
 
 
-@pytest.mark.parametrize("kernel", names())
+@pytest.mark.parametrize("kernel", ["calibration-loop", "matmul", "moe", "sync-chain"])
 @pytest.mark.parametrize("strategy", ["scoreboard", "counted", "barrier"])
 def test_kernels_are_proved(kernel: str, strategy: str) -> None:
     assert prove(synchronize(load(kernel).program(), "trn2", strategy)).is_complete

@@ -33,7 +33,8 @@ def load_any(args: Namespace) -> Source[Program | SyncProgram]:
     name: str = args.program
     if name in kernels.names():
         kernel = kernels.load(name)
-        return Source(kernel.program(**parse_params(args.param)), kernel.inputs)
+        program = kernel.program(**parse_params(args.param))
+        return Source(program, kernel.usual(program))
     if args.param:
         raise InvalidInput(
             Diagnostic(

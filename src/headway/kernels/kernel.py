@@ -47,6 +47,10 @@ class Kernel:
             raise InvalidInput(*problems)
         return self.build(**{p.name: given.get(p.name, p.default) for p in self.parameters})
 
+    def usual(self, program: Program) -> dict[str, int | list[int]]:
+        """Return the usual value of each input of one of the kernel's programs."""
+        return {decl.name: self.inputs[decl.name] for decl in program.inputs}
+
 
 def _fits(parameter: Parameter, value: int) -> bool:
     return parameter.minimum <= value <= parameter.maximum

@@ -1,19 +1,13 @@
 """Blocked matrix multiplication with run-time bounds: C[m, n] += A[m, k] B[k, n].
 
-Blocks of A are [128, 128], of B and C [128, 512], in bfloat16; a block of C gathers its k products
+Blocks of A are [128, 128], of B and C [128, 512], in bfloat16; a block of C gathers its products
 in one slot of PSUM, is copied to SBUF and stored. A and B are only read, and each block of C is
 stored once, so HBM orders nothing here.
 """
 
-from __future__ import annotations
+from headway.kernels._text import text_kernel
 
-from string import Template
-
-from headway.ir import parse
-from headway.ir.program import Program
-from headway.kernels.kernel import Kernel, Parameter
-
-PROGRAM = Template("""\
+PROGRAM = """\
 program @matmul {
   input m
   input n
@@ -28,32 +22,27 @@ program @matmul {
   loop row m {
     loop column n {
       loop step k {
-        sync load_a triggers(a_loads) writes(a[step % $buffers]) \
-does(dma, bytes=32768, dtype=bfloat16, moves=load)
-        gpsimd load_b triggers(b_loads) writes(b[step % $buffers]) \
-does(dma, bytes=131072, dtype=bfloat16, moves=load)
-        tensor multiply reads(a[step % $buffers], b[step % $buffers], sums[column % $buffers]) \
-writes(sums[column % $buffers]) does(matmul, elements=512, dtype=bfloat16)
+        # tiles of step
+        sync load_a$tile triggers(a_loads) writes(a[$slot])
+          does(dma, bytes=32768, dtype=bfloat16, moves=load)
+        gpsimd load_b$tile triggers(b_loads) writes(b[$slot])
+          does(dma, bytes=131072, dtype=bfloat16, moves=load)
+        tensor multiply$tile reads(a[$slot], b[$slot], sums[column % $buffers])
+          writes(sums[column % $buffers]) does(matmul, elements=512, dtype=bfloat16)
+        # end
       }
-      vector drain reads(sums[column % $buffers]) writes(c[column % $buffers]) \
-does(tensor_copy, elements=512, dtype=float32)
-      scalar store triggers(stores) reads(c[column % $buffers]) \
-does(dma, bytes=131072, dtype=bfloat16, moves=store)
+      vector drain reads(sums[column % $buffers]) writes(c[column % $buffers])
+          does(tensor_copy, elements=512, dtype=float32)
+      scalar store triggers(stores) reads(c[column % $buffers])
+          does(dma, bytes=131072, dtype=bfloat16, moves=store)
     }
   }
 }
-""")
+"""
 
-
-def build(buffers: int) -> Program:
-    """Return the blocked multiplication with `buffers` slots for every kind of block."""
-    return parse(PROGRAM.substitute(buffers=buffers), "matmul")
-
-
-KERNEL = Kernel(
+KERNEL = text_kernel(
     "matmul",
-    "blocked matrix multiplication; inputs m, n, k are its bounds in blocks",
-    (Parameter("buffers", 2, "slots per kind of block"),),
+    "blocked matrix multiplication; inputs: its bounds, m and n in blocks, k in iterations",
+    PROGRAM,
     {"m": 4, "n": 2, "k": 8},
-    build,
 )

@@ -1,0 +1,71 @@
+"""Kernels that are a text with parameters.
+
+`$name` stands for a parameter. What stands between `# tiles of i` and `# end` is repeated for each
+tile of an iteration of the loop over `i`, where
+
+- `$tile` is the tile's number in its iteration, for names; nothing if there is one only;
+- `$number` is its number among all: i * U + u for tile u of U;
+- `$slot` is the slot that it uses: of B slots the one of that number modulo B.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from string import Template
+
+from headway.ir import parse
+from headway.ir.program import Program
+from headway.kernels.kernel import Kernel, Parameter
+
+TILES = Parameter("tiles", 1, "tiles per loop iteration", maximum=64)
+BUFFERS = Parameter("buffers", 2, "slots per tile", maximum=64)
+STATIC = Parameter("static", 0, "1 makes the usual trip counts constants", minimum=0, maximum=1)
+_BLOCK = re.compile(r"^ *# tiles of (\w+)\n(.*?)^ *# end\n", re.MULTILINE | re.DOTALL)
+
+
+def text_kernel(
+    name: str,
+    description: str,
+    text: str,
+    inputs: Mapping[str, int | list[int]],
+    *parameters: Parameter,
+) -> Kernel:
+    """Return the kernel that a text describes; each has the three parameters above too."""
+
+    def build(tiles: int, buffers: int, static: int, **others: int) -> Program:
+        def repeated(block: re.Match[str]) -> str:
+            iteration, body = block.groups()
+            return "".join(
+                Template(body).safe_substitute(
+                    tile=u if tiles > 1 else "",
+                    number=_number(iteration, u, tiles),
+                    slot=_slot(iteration, u, tiles, buffers),
+                )
+                for u in range(tiles)
+            )
+
+        values = {"tiles": tiles, "buffers": buffers, **others}
+        found = Template(_BLOCK.sub(repeated, text)).substitute(values)
+        return parse(_fixed(found, inputs) if static else found, name)
+
+    return Kernel(name, description, (TILES, BUFFERS, STATIC, *parameters), inputs, build)
+
+
+def _fixed(text: str, inputs: Mapping[str, int | list[int]]) -> str:
+    """Put the usual values of single numbers in the place of the inputs; lists stay inputs."""
+    for name, value in inputs.items():
+        if isinstance(value, int):
+            text = re.sub(rf"^ *input {name}\n", "", text, flags=re.MULTILINE)
+            text = re.sub(rf"^( *loop .*)\b{name}\b", rf"\g<1>{value}", text, flags=re.MULTILINE)
+    return text
+
+
+def _number(iteration: str, tile: int, tiles: int) -> str:
+    return iteration if tiles == 1 else f"({iteration} * {tiles} + {tile})"
+
+
+def _slot(iteration: str, tile: int, tiles: int, buffers: int) -> str:
+    if tiles % buffers == 0:
+        return str(tile % buffers)  # the same in every iteration
+    return f"{_number(iteration, tile, tiles)} % {buffers}"

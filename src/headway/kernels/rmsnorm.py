@@ -1,0 +1,30 @@
+"""RMSNorm over rows of 2,048: the sum comes with the squares; gamma is loaded once."""
+
+from headway.kernels._text import text_kernel
+
+PROGRAM = """\
+program @rmsnorm {
+  input n
+  queue loads on sync
+  queue stores on gpsimd
+  buffer gamma space(sbuf)
+  buffer x slots $buffers space(sbuf)
+  buffer squares slots $buffers space(sbuf)
+  buffer total slots $buffers space(sbuf)
+  buffer y slots $buffers space(sbuf)
+  sync load_gamma triggers(loads) writes(gamma) does(dma, bytes=524288, moves=load)
+  loop i n {
+    # tiles of i
+    sync load$tile triggers(loads) writes(x[$slot]) does(dma, bytes=524288, moves=load)
+    scalar square$tile reads(x[$slot]) writes(squares[$slot], total[$slot])
+      does(activation_reduce, elements=2048)
+    scalar rsqrt$tile reads(total[$slot]) writes(total[$slot]) does(activation, elements=1)
+    vector scale$tile reads(x[$slot], total[$slot], gamma) writes(y[$slot])
+      does(scalar_tensor_tensor, elements=2048)
+    gpsimd store$tile triggers(stores) reads(y[$slot]) does(dma, bytes=524288, moves=store)
+    # end
+  }
+}
+"""
+
+KERNEL = text_kernel("rmsnorm", "RMSNorm over rows", PROGRAM, {"n": 24})
