@@ -36,7 +36,7 @@ def recorded(rows: list[int]) -> Recorder:
         loop = trace.open_python_loop("i", AT)
         for row in rows:
             trace.next_iteration(loop)
-            trace.add("dma", [Operand(x, (1000,), ((row, row + 1),), 4)], [], WORK)
+            trace.add("dma", [Operand(x, (1000,), ((row, row + 1),))], [], WORK)
         trace.close(loop)
     return trace
 

@@ -1,4 +1,4 @@
-"""Make the sequential program of a rolled trace.
+"""Make the sequential program of a rolled trace, with what its instructions compute.
 
 Each recorded operation is one instruction, whose location is the kernel's line. Loops stay loops;
 a loop in `bounds` runs as often as a run-time input says.
@@ -6,16 +6,17 @@ a loop in `bounds` runs as often as a run-time input says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headway.errors import Diagnostic, InvalidInput, Location
 from headway.frontends.nki.affine import Number, const_of, terms_of
 from headway.frontends.nki.engines import engine_of, queue_of
+from headway.frontends.nki.meanings import Placed, values_of
 from headway.frontends.nki.memory import Located, Memory, as_recorded, located
 from headway.frontends.nki.names import Namer, plain
 from headway.frontends.nki.places import diagnostic
-from headway.frontends.nki.record import Operand, TraceNode
+from headway.frontends.nki.record import Operand, Storage, TraceNode
 from headway.frontends.nki.reroll import Rolled, RolledNode, RolledOp
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import (
@@ -30,6 +31,7 @@ from headway.ir.program import (
     Queue,
     While,
 )
+from headway.values.program import Traced
 
 ENGINES = ("sync", "tensor", "vector", "scalar", "gpsimd")
 
@@ -41,7 +43,9 @@ def convert(
     bounds: Mapping[str, str],
     buffers: int,
     at: Location,
-) -> Program:
+    arguments: Mapping[str, Storage],
+    results: Sequence[Storage],
+) -> Traced:
     """Return the program. `bounds` maps loops, as `k` or `k@LINE`, to input names."""
     namer = Namer()
     for engine in (*ENGINES, "loads", "stores", "copies"):
@@ -49,10 +53,10 @@ def convert(
     inputs = _bounded(rolled, bounds)
     for input in dict.fromkeys(inputs.values()):
         namer.unique(input)
-    memory = Memory(recorded, rolled, set(inputs), buffers, namer)
+    memory = Memory(recorded, rolled, set(inputs), buffers, namer, results)
     builder = _Builder(memory, inputs, namer)
     body = tuple(builder.nodes(rolled))
-    return Program(
+    program = Program(
         name=plain(name),
         body=body,
         inputs=tuple(InputDecl(input, at=at) for input in builder.used_inputs),
@@ -61,6 +65,7 @@ def convert(
         buffers=tuple(place.buffer() for place in memory.places),
         at=at,
     )
+    return Traced(program, values_of(builder.placed, memory.all_places(), arguments, results))
 
 
 # ---- loops with run-time bounds
@@ -145,6 +150,7 @@ class _Builder:
         self.used_inputs: dict[str, None] = {}
         self.used_engines: dict[str, None] = {}
         self.used_queues: dict[Queue, None] = {}
+        self.placed: list[Placed] = []
 
     def nodes(self, rolled: tuple[RolledNode, ...]) -> Iterator[Node]:
         """Yield the nodes of a program."""
@@ -166,8 +172,10 @@ class _Builder:
         engine = engine_of(op)
         self.used_engines[engine] = None
         reads = op.kind.reads
+        name = self._namer.unique(_title(node))
+        self.placed.append(Placed(name, node, tuple(scope.names)))
         return Instr(
-            self._namer.unique(_title(node)),
+            name,
             engine,
             queue.name if queue else None,
             self._accesses(places[:reads], scope),

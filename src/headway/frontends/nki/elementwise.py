@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from headway.frontends.nki.accumulation import accumulates
 from headway.frontends.nki.affine import Sym
+from headway.frontends.nki.calls import Call, meaning
 from headway.frontends.nki.places import problem
-from headway.frontends.nki.record import Operand, recorder
+from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import PSUM, SBUF, DType, Memory, dtype_of
@@ -54,15 +56,40 @@ def emit(
     engine: str = "",
     flags: tuple[str, ...] = (),
     sizes: Sequence[Tensor] = (),
+    call: Call | None = None,
 ) -> None:
-    """Record an operation; `sizes` are the operands that its cost depends on, all by default."""
+    """Record an operation; `sizes` are the operands that its cost depends on, all by default.
+
+    `call` says what it computes. Without it the operation only has an order, no values.
+    """
+    recorded(
+        operation, reads, writes, work(operation, sizes or [*reads, *writes]), engine, flags, call
+    )
+
+
+def recorded(
+    operation: str,
+    reads: Sequence[Tensor],
+    writes: Sequence[Tensor],
+    cost: Work,
+    engine: str = "",
+    flags: tuple[str, ...] = (),
+    call: Call | None = None,
+) -> None:
+    """Record an operation of that cost. What says where an operand lies is read too."""
+    means, literals = meaning(call, reads, writes)
     recorder().add(
         operation,
-        [operand for tensor in reads for operand in (tensor.operand(), *tensor.also)],
+        [
+            *(operand for tensor in reads for operand in (tensor.operand(), *tensor.also)),
+            *(operand for tensor in writes for operand in tensor.also),
+        ],
         [tensor.operand() for tensor in writes],
-        work(operation, sizes or [*reads, *writes]),
+        cost,
         engine,
         flags,
+        means,
+        literals,
     )
 
 
@@ -79,9 +106,8 @@ def transfer(dst: Tensor, src: Tensor, operation: str = "dma") -> None:
     moves = {(False, True): "load", (True, False): "store"}.get(
         (src.buffer.is_on_chip, dst.buffer.is_on_chip), "copy"
     )
-    index: list[Operand] = [*src.also, *dst.also]
     cost = Work(operation, free_size(dst.shape), dst.size * dst.itemsize, dst.dtype.name, moves)
-    recorder().add(operation, [src.operand(), *index], [dst.operand()], cost)
+    recorded(operation, [src], [dst], cost, call=Call(operation, "src"))
 
 
 def load(src: Tensor, dtype: object = None) -> Tensor:
@@ -104,7 +130,7 @@ def store(dst: Tensor, value: object) -> None:
     if isinstance(value, Tensor):
         transfer(dst, value)
         return
-    transfer(dst, filled(dst.shape, dst.dtype, SBUF))
+    transfer(dst, filled(dst.shape, dst.dtype, SBUF, value=value))
 
 
 def on_chip(tensor: Tensor) -> Tensor:
@@ -113,14 +139,18 @@ def on_chip(tensor: Tensor) -> Tensor:
 
 
 def filled(
-    shape: Sequence[int], dtype: DType, memory: Memory, flags: tuple[str, ...] = ()
+    shape: Sequence[int],
+    dtype: DType,
+    memory: Memory,
+    flags: tuple[str, ...] = (),
+    value: object = 0,
 ) -> Tensor:
     """Return a new tensor that was set to a constant."""
     tile = allocated(shape, dtype, memory)
     if memory.is_on_chip:
-        emit("memset", [], [tile], flags=flags)
+        emit("memset", [], [tile], flags=flags, call=Call("memset", "", {"value": value}))
     else:
-        store(tile, 0)
+        store(tile, value)
     return tile
 
 
@@ -128,7 +158,7 @@ def copy(src: Tensor, dtype: object = None) -> Tensor:
     """Return a new tile with a copy of a tile."""
     src = on_chip(src)
     tile = allocated(src.shape, dtype_of(dtype or src.dtype), SBUF)
-    emit("tensor_copy", [src], [tile])
+    emit("tensor_copy", [src], [tile], call=Call("tensor_copy", "src"))
     return tile
 
 
@@ -140,7 +170,8 @@ def broadcast(src: Tensor, shape: Sequence[int]) -> Tensor:
         return src.broadcast_to(tuple(shape))
     tile = allocated(shape, src.dtype, SBUF)
     # Lanes of the vector engine see their own partition only; gpsimd sees all, but no PSUM.
-    emit("tensor_copy", [src], [tile], engine="vector" if src.buffer == PSUM else "gpsimd")
+    engine = "vector" if src.buffer == PSUM else "gpsimd"
+    emit("tensor_copy", [src], [tile], engine, call=Call("tensor_copy", "src"))
     return tile
 
 
@@ -151,13 +182,15 @@ def unary(function: str, data: object, dtype: object = None) -> Tensor:
     """Return a new tile: a function of each element."""
     tile = on_chip(_tensor(function, data))
     result = allocated(tile.shape, dtype_of(dtype or tile.dtype), SBUF)
-    emit(_unary_operation(function), [tile], [result])
+    call = Call("function", "data", {"op": function})
+    emit(_unary_operation(function), [tile], [result], call=call)
     return result
 
 
 def binary(function: str, left: object, right: object, dtype: object = None) -> Tensor:
     """Return a new tile: a function of the elements of two tiles, or of a tile and a number."""
-    tiles = [on_chip(x) for x in (left, right) if isinstance(x, Tensor)]
+    sides = [on_chip(x) if isinstance(x, Tensor) else x for x in (left, right)]
+    tiles = [x for x in sides if isinstance(x, Tensor)]
     if not tiles:
         raise problem(f"{function} of two numbers", rule="one operand of nl operations is a tile")
     for value in (left, right):
@@ -165,8 +198,17 @@ def binary(function: str, left: object, right: object, dtype: object = None) -> 
     shape = broadcast_shape([t.shape for t in tiles])
     result = allocated(shape, dtype_of(dtype or _promoted(tiles)), SBUF)
     flags = ("power",) if function == "power" else ()
-    emit(_binary_operation(tiles), tiles, [result], flags=flags)
+    call = arithmetic(function, sides[0], sides[1])
+    emit(_binary_operation(tiles), tiles, [result], flags=flags, call=call)
     return result
+
+
+def arithmetic(function: str, left: object, right: object, **values: object) -> Call:
+    """Return the call of a function of two tiles, or of a tile and a number."""
+    sides = {"left": left, "right": right}
+    roles = " ".join(name for name, side in sides.items() if isinstance(side, Tensor))
+    numbers = {name: side for name, side in sides.items() if not isinstance(side, Tensor)}
+    return Call("arithmetic", roles, {"op": function, **numbers, **values})
 
 
 def accumulate(function: str, target: Tensor, value: object) -> Tensor:
@@ -175,7 +217,11 @@ def accumulate(function: str, target: Tensor, value: object) -> Tensor:
     if tiles:
         check_broadcast(tiles[0].shape, target.shape)
     flags = (ACCUMULATED,) if tiles and function == "add" else ()
-    emit(_binary_operation([target, *tiles]), [target, *tiles], [target], flags=flags)
+    call = arithmetic(function, target, tiles[0] if tiles else value)
+    if flags and target.buffer == PSUM:
+        call.values["accumulate"] = accumulates(target)
+    operation = _binary_operation([target, *tiles])
+    emit(operation, [target, *tiles], [target], flags=flags, call=call)
     return target
 
 
@@ -189,10 +235,11 @@ def assign(target: Tensor, value: object) -> None:
         transfer(target, value)
     elif isinstance(value, Tensor):
         check_broadcast(value.shape, target.shape)
-        emit("tensor_copy", [value], [target], flags=(ASSIGNED,))
+        call = Call("tensor_copy", "src")
+        emit("tensor_copy", [value], [target], flags=(ASSIGNED,), call=call)
     else:
         _check_number("assignment", value)
-        emit("memset", [], [target])
+        emit("memset", [], [target], call=Call("memset", "", {"value": value}))
 
 
 def reduction(
@@ -205,7 +252,8 @@ def reduction(
         reduced_shape(tile.shape, axes, keepdims), dtype_of(dtype or tile.dtype), SBUF
     )
     operation = "tensor_partition_reduce" if 0 in axes else "tensor_reduce"
-    emit(operation, [tile], [result], sizes=[tile])
+    call = Call("tensor_reduce", "data", {"op": function, "axis": axes})
+    emit(operation, [tile], [result], sizes=[tile], call=call)
     return result
 
 
@@ -231,12 +279,15 @@ def matmul(x: Tensor, y: Tensor, transpose_x: bool = False) -> Tensor:
     x, y = on_chip(x), on_chip(y)
     stationary = x if transpose_x else copy(transposed(x))
     result = allocated((stationary.shape[1], y.shape[1]), dtype_of("float32"), PSUM)
-    multiply(result, stationary, y, accumulates=False)
+    multiply(result, stationary, y)
     return result
 
 
-def multiply(dst: Tensor, stationary: Tensor, moving: Tensor, accumulates: bool) -> None:
-    """Record a matrix multiplication. Raise InvalidProgram if the shapes do not fit."""
+def multiply(dst: Tensor, stationary: Tensor, moving: Tensor, adds: object = False) -> None:
+    """Record a matrix multiplication. Raise InvalidProgram if the shapes do not fit.
+
+    `adds` tells whether it adds to what is in PSUM: a literal.
+    """
     if stationary.shape[0] != moving.shape[0]:
         raise problem(
             f"matmul of stationary {stationary.shape} and moving {moving.shape}",
@@ -245,15 +296,19 @@ def multiply(dst: Tensor, stationary: Tensor, moving: Tensor, accumulates: bool)
     wanted = (free_size(stationary.shape), free_size(moving.shape))
     if (dst.shape[0], free_size(dst.shape)) != wanted:
         raise problem(f"matmul writes shape {wanted} and its destination is {dst.shape}")
-    reads = [stationary, moving, *([dst] if accumulates else [])]
-    emit("matmul", reads, [dst], sizes=[moving])
+    if adds is False:
+        call = Call("matmul", "stationary moving")
+        emit("matmul", [stationary, moving], [dst], sizes=[moving], call=call)
+        return
+    call = Call("matmul", "stationary moving addend", {"accumulate": adds})
+    emit("matmul", [stationary, moving, dst], [dst], sizes=[moving], call=call)
 
 
 def transposed(data: Tensor) -> Tensor:
     """Return the transpose of a tile, made by the tensor engine in PSUM."""
     data = on_chip(data)
     result = allocated((free_size(data.shape), data.shape[0]), data.dtype, PSUM)
-    emit("transpose", [data], [result])
+    emit("transpose", [data], [result], call=Call("transpose", "data"))
     return result
 
 

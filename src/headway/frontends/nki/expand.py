@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import Any
 
 from headway.errors import HeadwayError
 from headway.frontends.nki.affine import Number, substituted
+from headway.frontends.nki.layout import Layout
+from headway.frontends.nki.literals import literal_at
 from headway.frontends.nki.record import Kind, Op, TraceNode, numbers
 from headway.frontends.nki.reroll import RolledNode, RolledOp
 from headway.frontends.nki.tidy import operations
 
-Step = tuple[Kind, tuple[tuple[int, tuple[int, ...]], ...], tuple[Number, ...]]
+Places = tuple[tuple[int, tuple[int, ...], Layout], ...]
+Step = tuple[Kind, Places, tuple[Number, ...], tuple[Any, ...]]
 
 
 def proved(rolled: tuple[RolledNode, ...], recorded: list[TraceNode]) -> tuple[RolledNode, ...]:
@@ -28,7 +32,8 @@ def expanded(nodes: tuple[RolledNode, ...], turns: dict[int, int]) -> Iterator[S
     for node in nodes:
         if isinstance(node, RolledOp):
             values = tuple(substituted(n, turns) for n in node.numbers)
-            yield (node.kind, _places(node.origin), values)
+            literals = tuple(literal_at(literal, turns) for literal in node.literals)
+            yield (node.kind, _places(node.origin), values, literals)
         elif node.device is not None:
             yield from expanded(node.body, turns)
         else:
@@ -38,8 +43,8 @@ def expanded(nodes: tuple[RolledNode, ...], turns: dict[int, int]) -> Iterator[S
 
 
 def _recorded(op: Op) -> Step:
-    return op.kind, _places(op), tuple(numbers(op))
+    return op.kind, _places(op), tuple(numbers(op)), op.literals
 
 
-def _places(op: Op) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    return tuple((o.storage.site, o.root) for o in op.operands)
+def _places(op: Op) -> Places:
+    return tuple((o.storage.site, o.root, o.layout) for o in op.operands)

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from headway.frontends.nki.affine import Number, Sym
+from headway.frontends.nki.gathering import placed
+from headway.frontends.nki.layout import Dynamic
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Operand
 from headway.frontends.nki.registers import Register
@@ -15,10 +17,11 @@ from headway.frontends.nki.tensor import Axis, Index, Tensor, index_operands, se
 def indexed(tensor: Tensor, index: Index) -> Tensor:
     """Return `tensor[index]`. Raise InvalidProgram on an index that leaves the tensor."""
     parts = _complete(tensor, sequence(index))
-    if any(_is_array(part) for part in parts):
+    if any(_is_array(part) for part in parts) or tensor.table is not None:
         return _gathered(tensor, parts)
-    box, also = list(tensor.box), list(tensor.also)
+    box, also, dynamic = list(tensor.box), list(tensor.also), list(tensor.dynamic)
     axes: list[Axis] = []
+    offset = tensor.offset
     dims = iter(tensor.axes)
     for part in parts:
         if part is None:
@@ -26,15 +29,25 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
             continue
         axis = next(dims)
         if _is_run_time(part):
-            also += _run_time_operands(part)
             kept = _run_time_axis(axis, part)
+            at = len(axes) if kept.size >= 0 else None
+            dynamic.append(Dynamic(len(also), axis.stride, None if _is_slice(part) else at))
+            also += _run_time_operands(part)
         else:
-            kept = _narrowed(tensor, axis, part, box)
+            kept, start = _narrowed(tensor, axis, part, box)
+            offset = offset + start * axis.stride
         keeps_partition = tensor.buffer.is_on_chip and not axes
         axes += [kept] if kept.size >= 0 else [Axis(1)] if keeps_partition else []
     if tensor.buffer.is_on_chip and len(axes) < 2:
         axes.append(Axis(1))
-    return replace(tensor, box=tuple(box), axes=tuple(axes), also=tuple(also))
+    return replace(
+        tensor,
+        box=tuple(box),
+        axes=tuple(axes),
+        also=tuple(also),
+        offset=offset,
+        dynamic=tuple(dynamic),
+    )
 
 
 _DROPPED = Axis(-1)
@@ -52,8 +65,13 @@ def _complete(tensor: Tensor, parts: tuple[Index, ...]) -> tuple[Index, ...]:
     return (*parts, *rest)
 
 
-def _narrowed(tensor: Tensor, axis: Axis, part: Index, box: list[tuple[Number, Number]]) -> Axis:
-    """Narrow the box to one index or slice of a dimension; return the dimension that is left."""
+def _narrowed(
+    tensor: Tensor, axis: Axis, part: Index, box: list[tuple[Number, Number]]
+) -> tuple[Axis, Number]:
+    """Narrow the box to one index or slice of a dimension.
+
+    Return the dimension that is left, and where it begins.
+    """
     if _is_slice(part):
         start, count, step = _slice(tensor, axis, part)
     else:
@@ -62,8 +80,8 @@ def _narrowed(tensor: Tensor, axis: Axis, part: Index, box: list[tuple[Number, N
         first = box[axis.root][0] + start * axis.step
         box[axis.root] = (first, first + (max(count, 1) - 1) * axis.step * step + 1)
     if not _is_slice(part):
-        return _DROPPED
-    return Axis(count, axis.root, axis.step * step)
+        return _DROPPED, start
+    return Axis(count, axis.root, axis.step * step, axis.stride * step), start
 
 
 def _slice(tensor: Tensor, axis: Axis, part: slice[Any, Any, Any]) -> tuple[Number, int, int]:
@@ -117,7 +135,8 @@ def _run_time_axis(axis: Axis, part: Index) -> Axis:
     """Return the dimension that an index of unknown value leaves; the box stays as it is."""
     if not _is_slice(part):
         return _DROPPED if isinstance(part, Register) else Axis(part.size)
-    return Axis(int(part.stop) if isinstance(part.stop, int) else axis.size)
+    size = int(part.stop) if isinstance(part.stop, int) else axis.size
+    return Axis(size, stride=axis.stride)
 
 
 # ---- index arrays: nl.arange, nl.mgrid
@@ -152,4 +171,4 @@ def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
     if tensor.buffer.is_on_chip and len(shape) < 2:
         shape = (*shape, *(1,) * (2 - len(shape)))
     axes = tuple(Axis(int(size)) for size in shape)
-    return replace(tensor, box=tuple(box), axes=axes, also=tuple(also))
+    return placed(replace(tensor, box=tuple(box), axes=axes, also=tuple(also)), tensor, parts)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.accumulation import accumulates
+from headway.frontends.nki.calls import Call
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.tensor import Tensor, allocated
 from headway.frontends.nki.types import DTYPES, PSUM, SBUF, DType, Memory, dtype_of
@@ -21,7 +23,7 @@ Shape = tuple[int, ...]
 # Parameters that an instruction writes besides its destination.
 WRITTEN = frozenset({"dst", "reduce_res", "dst_scale", "val_dst", "idx_dst", "dst_idx"})
 # Parameters that say how, and are no operands.
-_OPTIONS = frozenset({"engine", "dtype", "mask", "name", "shape"})
+_OPTIONS = frozenset({"engine", "dtype", "name", "shape"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ INSTRUCTIONS: dict[str, Instruction] = {
         "tensor_tensor_scan", "data0 data1 initial op0 op1 reverse0 reverse1", _like("data0")
     ),
 }
+# What these compute has another name.
+_MEANS = {"nc_transpose": "transpose"}
 # The cost of these follows the operand that is streamed.
 _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
 _ELEMENT_FOR_ELEMENT = frozenset(
@@ -157,7 +161,13 @@ def record(name: str, operation: str, bound: Arguments) -> None:
             )
     sized = [given[_SIZED_BY[name]]] if name in _SIZED_BY else ()
     flags = ("power",) if str(bound.get("op")) == "power" else ()
-    ew.emit(operation, reads, writes, _engine(bound), flags, sized)
+    roles = " ".join(key for key in given if key not in WRITTEN)
+    destinations = " ".join(key for key in given if key in WRITTEN)
+    values = {k: v for k, v in bound.items() if k not in given and k not in _OPTIONS}
+    if "shape" in bound and name == "iota":
+        values["shape"] = bound["shape"]
+    call = Call(_MEANS.get(name, name), roles, values, destinations)
+    ew.emit(operation, reads, writes, _engine(bound), flags, sized, call)
 
 
 def _bound(
@@ -212,15 +222,16 @@ def nc_matmul(is_old: bool) -> Callable[..., Any]:
         dst: Tensor, stationary: Tensor, moving: Tensor, *, accumulate: Any = None, **options: Any
     ) -> Tensor:
         del options
-        # None: the first write replaces, later ones add. A write orders as much as both together.
-        ew.multiply(dst, stationary, moving, accumulates=accumulate is not False)
+        # None: the first write replaces, later ones add.
+        adds = accumulates(dst)
+        ew.multiply(dst, stationary, moving, adds if accumulate is None else bool(accumulate))
         return dst
 
     def old(stationary: Tensor, moving: Tensor, **options: Any) -> Tensor:
         del options
         shape = _product({"stationary": stationary, "moving": moving})
         dst = allocated(shape, DTYPES["float32"], PSUM)
-        ew.multiply(dst, stationary, moving, accumulates=False)
+        ew.multiply(dst, stationary, moving)
         return dst
 
     return old if is_old else new

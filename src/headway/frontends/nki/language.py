@@ -10,6 +10,7 @@ from typing import Any
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki import loops
 from headway.frontends.nki.affine import Sym
+from headway.frontends.nki.calls import Call
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
@@ -129,8 +130,8 @@ def full(
     **options: Any,
 ) -> Tensor:
     """Return a new tensor full of one number."""
-    del fill_value, options
-    return ew.filled(shape, dtype_of(dtype), memory_of(buffer))
+    del options
+    return ew.filled(shape, dtype_of(dtype), memory_of(buffer), value=fill_value)
 
 
 def ones(
@@ -156,16 +157,22 @@ def shared_constant(value: Any, dtype: object = None, **options: Any) -> Tensor:
     """Return a tensor in HBM that holds a constant."""
     del options
     shape = getattr(value, "shape", (1, 1))
-    return allocated(shape, dtype_of(dtype or getattr(value, "dtype", "float32")), HBM)
+    tensor = allocated(shape, dtype_of(dtype or getattr(value, "dtype", "float32")), HBM)
+    tensor.storage.contents = value
+    return tensor
 
 
 def where(condition: Tensor, x: object, y: object, dtype: object = None) -> Tensor:
     """Return x where a condition holds, else y."""
-    tiles = [ew.on_chip(t) for t in (condition, x, y) if isinstance(t, Tensor)]
+    sides = {"condition": condition, "on_true": x, "on_false": y}
+    found = {n: ew.on_chip(t) for n, t in sides.items() if isinstance(t, Tensor)}
+    tiles = list(found.values())
     kind = next((t.dtype for t in tiles[1:]), DTYPES["float32"])
     shape = ew.broadcast_shape([t.shape for t in tiles])
     result = allocated(shape, dtype_of(dtype or kind), SBUF)
-    ew.emit("tensor_copy_predicated", tiles, [result])
+    numbers = {name: side for name, side in sides.items() if name not in found}
+    call = Call("where", " ".join(found), numbers)
+    ew.emit("tensor_copy_predicated", tiles, [result], call=call)
     return result
 
 

@@ -27,6 +27,12 @@ class Lifetimes:
         self._now = 0
         self._walk(body)
 
+    def keep(self, results: Iterable[Storage]) -> None:
+        """Let what the kernel returns live until its end."""
+        for storage in results:
+            if storage in self.of:
+                self.of[storage].last = self._now
+
     def _walk(self, body: list[TraceNode]) -> None:
         for node in body:
             if isinstance(node, Op):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from headway.frontends.nki.affine import Number, terms_of
+from headway.frontends.nki.affine import Number, const_of, terms_of
 from headway.frontends.nki.bands import Bands, bands
 from headway.frontends.nki.lifetimes import Lifetimes, Rotation, modulo, rotation
 from headway.frontends.nki.names import Namer
@@ -36,6 +36,7 @@ class Located:
     operand: Operand
     index: tuple[Number, ...]
     box: Box
+    offset: Number
 
 
 def located(node: RolledOp) -> list[Located]:
@@ -45,13 +46,13 @@ def located(node: RolledOp) -> list[Located]:
     for operand in node.origin.operands:
         index = tuple(next(rest) for _ in operand.storage.index)
         box = tuple((next(rest), next(rest)) for _ in operand.box)
-        found.append(Located(operand, index, box))
+        found.append(Located(operand, index, box, next(rest)))
     return found
 
 
 def as_recorded(operand: Operand) -> Located:
     """Return an operand outside every rolled loop."""
-    return Located(operand, operand.storage.index, operand.box)
+    return Located(operand, operand.storage.index, operand.box, operand.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,10 @@ class Memory:
         open_ended: Collection[int],
         wanted: int,
         namer: Namer,
+        results: Collection[Storage] = (),
     ) -> None:
         self._lifetimes = Lifetimes(recorded)
+        self._lifetimes.keep(results)
         self._open_ended = open_ended
         self._namer = namer
         tiles: dict[int, list[Storage]] = defaultdict(list)
@@ -135,6 +138,7 @@ class Memory:
         silent = _silent(recorded, tiles)
         boxes = _boxes(rolled)
         self._places: dict[int, Place] = {}
+        self._silent = {site: tiles[site] for site in tiles if site in silent}
         for site, listed in tiles.items():
             if site not in silent:
                 self._places[site] = self._place(listed, boxes[site], wanted)
@@ -144,6 +148,16 @@ class Memory:
     def places(self) -> tuple[Place, ...]:
         """Every place that orders something."""
         return tuple(self._places.values())
+
+    def all_places(self) -> dict[int, Place]:
+        """Return the place of every tensor by its site; those that order nothing get a name now."""
+        found = dict(self._places)
+        for site, tiles in self._silent.items():
+            turning = rotation(tiles, self._lifetimes, self._open_ended, 1)
+            most = 1 + max(const_of(turning.count(tile.index)) for tile in tiles)
+            name = self._namer.unique(tiles[0].name)
+            found[site] = Place(name, tiles[0], Rotation(turning.strides, most), None)
+        return found
 
     def accesses(self, access: Located, expr: ToExpr) -> tuple[Access, ...]:
         """Return what an operand accesses; nothing if its memory orders nothing."""

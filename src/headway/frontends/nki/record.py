@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from headway.errors import Location
 from headway.frontends.nki.affine import Number, iteration
+from headway.frontends.nki.layout import WHOLE, Layout
+from headway.frontends.nki.means import UNKNOWN, Means
 from headway.frontends.nki.places import assigned_name, here, problem
 from headway.frontends.nki.types import DType, Memory
 from headway.ir.program import Work
@@ -31,16 +34,21 @@ class Storage:
     index: tuple[Number, ...]
     loops: tuple[int, ...]
     at: Location
+    contents: Any = None  # of a constant: a numpy array
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What an operation touches: the box of `storage`, whose shape is read as `root`."""
+    """What an operation touches: the box of `storage`, whose shape is read as `root`.
+
+    Its elements, in order, lie `offset` bytes into the memory and on from there as `layout` says.
+    """
 
     storage: Storage
     root: tuple[int, ...]
     box: Box
-    itemsize: int
+    offset: Number = 0
+    layout: Layout = WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +61,19 @@ class Kind:
     engine: str
     flags: tuple[str, ...]
     reads: int
+    means: Means = UNKNOWN
 
 
 @dataclass(slots=True, eq=False)
 class Op:
-    """One recorded operation; the first `kind.reads` operands are read, the others written."""
+    """One recorded operation; the first `kind.reads` operands are read, the others written.
+
+    `literals` are the numbers that it computes with, as `kind.means` names them.
+    """
 
     kind: Kind
     operands: tuple[Operand, ...]
+    literals: tuple[Any, ...] = ()
 
     @property
     def reads(self) -> tuple[Operand, ...]:
@@ -120,6 +133,8 @@ class Recorder:
         self._frames = [_Frame(None, self.body)]
         self._sites: dict[Hashable, int] = {}
         self._kinds: dict[Kind, Kind] = {}
+        self.groups: dict[Storage, dict[Box, None]] = {}
+        """For each PSUM tile the boxes that matmuls have written: see `accumulation`."""
 
     # ---- operations and memory
 
@@ -131,11 +146,13 @@ class Recorder:
         work: Work,
         engine: str = "",
         flags: tuple[str, ...] = (),
+        means: Means = UNKNOWN,
+        literals: tuple[Any, ...] = (),
     ) -> None:
         """Record an operation at the kernel's current line."""
-        kind = Kind(operation, work, here(), engine, flags, len(reads))
+        kind = Kind(operation, work, here(), engine, flags, len(reads), means)
         kind = self._kinds.setdefault(kind, kind)
-        self._frames[-1].body.append(Op(kind, (*reads, *writes)))
+        self._frames[-1].body.append(Op(kind, (*reads, *writes), literals))
 
     def allocate(
         self, shape: tuple[int, ...], dtype: DType, memory: Memory, name: str = ""
@@ -168,6 +185,12 @@ class Recorder:
     def level(self) -> int:
         """The number of loops around the current line."""
         return len(self._frames) - 1
+
+    def device_levels(self, storage: Storage) -> Iterator[int]:
+        """Yield the levels of the device loops around here that `storage` outlives."""
+        for frame in self._frames[1:]:
+            if isinstance(frame.loop, DeviceLoop) and frame.loop.site not in storage.loops:
+                yield frame.loop.level
 
     def open_python_loop(self, name: str, at: Location) -> PythonLoop:
         """Begin a loop that Python runs."""
@@ -246,3 +269,4 @@ def numbers(op: Op) -> Iterator[Number]:
         for low, high in operand.box:
             yield low
             yield high
+        yield operand.offset

@@ -4,7 +4,8 @@ In     the recorded trace: operations, Python loops with one body per iteration,
 Out    the same with `Rolled` loops, whose numbers are affine functions of the iterations
 Exact  two iterations become one body only if they are equal but for numbers, and these grow by the
        same amount from each iteration to the next; `expand.proved` compares the result with the
-       trace, number by number
+       trace, number by number. The numbers that operations compute with may change in any way:
+       they order nothing, and where they change the body has one for each iteration
 Cost   linear in the trace, times `LONGEST_PERIOD` for loops that do not roll at once
 
 A loop may begin or end with up to `MOST_PEELED` iterations of another form, and its body may span
@@ -17,9 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from headway.errors import Location
 from headway.frontends.nki.affine import Number, Terms, const_of, number, terms_of
+from headway.frontends.nki.layout import Layout
+from headway.frontends.nki.literals import per_turn
 from headway.frontends.nki.record import DeviceLoop, Kind, Op, Operand, PythonLoop, TraceNode
 from headway.frontends.nki.record import numbers as numbers_of
 
@@ -29,10 +33,11 @@ LONGEST_PERIOD = 8
 
 @dataclass(frozen=True, slots=True)
 class RolledOp:
-    """An operation; `numbers` replace, in order, those of the operands of `origin`."""
+    """An operation; `numbers` and `literals` replace, in order, those of `origin`."""
 
     origin: Op
     numbers: tuple[Number, ...]
+    literals: tuple[Any, ...] = ()
 
     @property
     def kind(self) -> Kind:
@@ -68,6 +73,7 @@ class _Form:
     nodes: tuple[RolledNode, ...]
     shape: int
     consts: list[int]
+    literals: list[Any]
 
 
 class Reroller:
@@ -87,7 +93,7 @@ class Reroller:
         nodes: list[RolledNode] = []
         for node in body:
             if isinstance(node, Op):
-                nodes.append(RolledOp(node, tuple(numbers_of(node))))
+                nodes.append(RolledOp(node, tuple(numbers_of(node)), node.literals))
             elif isinstance(node, DeviceLoop):
                 nodes.append(_device(node, self.roll(node.body)))
             else:
@@ -97,15 +103,15 @@ class Reroller:
     def _form(self, nodes: tuple[RolledNode, ...]) -> _Form:
         consts: list[int] = []
         shapes = tuple(self._shape(node, consts) for node in nodes)
-        return _Form(nodes, self._number(shapes), consts)
+        return _Form(nodes, self._number(shapes), consts, list(_literals(nodes)))
 
     def _shape(self, node: RolledNode, consts: list[int]) -> int:
         """Number the shape of a node; append its numbers to `consts`."""
         if isinstance(node, RolledOp):
             consts += map(const_of, node.numbers)
             terms = tuple(map(terms_of, node.numbers))
-            storages = tuple(map(self._operand, node.origin.operands))
-            return self._number((node.kind, storages, terms))
+            operands = tuple(map(self._operand, node.origin.operands))
+            return self._number((node.kind, operands, terms))
         inner = tuple(self._shape(child, consts) for child in node.body)
         reads = node.device.reads if node.device else ()
         head = (node.site, node.level, node.device is None, tuple(map(self._operand, reads)))
@@ -114,8 +120,8 @@ class Reroller:
         consts.append(const_of(node.trip))
         return self._number((head, terms_of(node.trip), inner))
 
-    def _operand(self, operand: Operand) -> tuple[int, tuple[int, ...]]:
-        return operand.storage.site, operand.root
+    def _operand(self, operand: Operand) -> tuple[int, tuple[int, ...], Layout]:
+        return operand.storage.site, operand.root, operand.layout
 
     def _number(self, key: Hashable) -> int:
         return self._shapes.setdefault(key, len(self._shapes))
@@ -130,11 +136,12 @@ class Reroller:
         first, last, period = found
         out = [node for turn in turns[:first] for node in turn.nodes]
         steps = _steps(turns, first, period)
-        merged = [
-            node
-            for r in range(period)
-            for node in _affine(turns[first + r].nodes, iter(steps[r]), loop.level)
-        ]
+        merged: list[RolledNode] = []
+        for r in range(period):
+            rows = zip(*(turn.literals for turn in turns[first + r : last : period]), strict=True)
+            literals = iter([per_turn(loop.level, row) for row in rows])
+            body = turns[first + r].nodes
+            merged += _affine(body, iter(steps[r]), literals, loop.level)
         trip = (last - first) // period
         is_whole = trip == len(loop.iterations)
         out.append(Rolled(loop.name, loop.site, loop.level, trip, tuple(merged), loop.at, is_whole))
@@ -143,6 +150,11 @@ class Reroller:
 
 def _device(loop: DeviceLoop, body: tuple[RolledNode, ...]) -> Rolled:
     return Rolled(loop.name, loop.site, loop.level, loop.trip, body, loop.at, True, loop)
+
+
+def _literals(nodes: tuple[RolledNode, ...]) -> Iterator[Any]:
+    for node in nodes:
+        yield from node.literals if isinstance(node, RolledOp) else _literals(node.body)
 
 
 # ---- finding the pattern
@@ -199,16 +211,15 @@ def _steps(turns: list[_Form], first: int, period: int) -> list[list[int]]:
 
 
 def _affine(
-    nodes: tuple[RolledNode, ...], steps: Iterator[int], level: int
+    nodes: tuple[RolledNode, ...], steps: Iterator[int], literals: Iterator[Any], level: int
 ) -> Iterator[RolledNode]:
-    """Yield the nodes of the first turn with their numbers growing by `steps` per iteration."""
+    """Yield the nodes of the first turn with numbers that grow by `steps`, and these literals."""
     for node in nodes:
         if isinstance(node, RolledOp):
-            yield RolledOp(
-                node.origin, tuple(_growing(n, next(steps), level) for n in node.numbers)
-            )
+            numbers = tuple(_growing(n, next(steps), level) for n in node.numbers)
+            yield RolledOp(node.origin, numbers, tuple(next(literals) for _ in node.literals))
         else:
-            body = tuple(_affine(node.body, steps, level))
+            body = tuple(_affine(node.body, steps, literals, level))
             trip = node.trip
             grown = None if trip is None else _growing(trip, next(steps), level)
             yield replace(node, trip=grown, body=body)

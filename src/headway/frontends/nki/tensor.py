@@ -2,7 +2,8 @@
 
 A view keeps the box exactly through slicing, and whole through what rearranges it in ways that are
 not followed (`reshape` of a part, `.ap` patterns, index tiles): a box may be larger than what is
-really touched, never smaller.
+really touched, never smaller. Beside the box, which orders operations, it knows the place of each
+of its elements, which says what they compute.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, cast
 
-from headway.frontends.nki.affine import Sym
+from headway.frontends.nki.affine import Number, Sym
+from headway.frontends.nki.layout import Dynamic, Layout, Table, reshaped, row_major
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Box, Operand, Storage, recorder
 from headway.frontends.nki.registers import Register
@@ -23,16 +25,24 @@ Index = Any  # int, slice, None, Ellipsis, Sym, Register, Tensor or numpy array
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A dimension of a view: `size` steps of `step` along dimension `root`, or along none."""
+    """A dimension of a view: `size` steps of `step` along dimension `root`, or along none.
+
+    `stride` is the distance of two neighbours in bytes.
+    """
 
     size: int
     root: int | None = None
     step: int = 1
+    stride: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """A view of `storage`, read as an array of shape `root`. `also` are tiles that index it."""
+    """A view of `storage`, read as an array of shape `root`. `also` are tiles that index it.
+
+    Its first element lies `offset` bytes into the memory; the strides of the axes, or else `table`,
+    say where the others are. `dynamic` is what an index adds that is known only at run time.
+    """
 
     storage: Storage
     root: tuple[int, ...]
@@ -40,6 +50,9 @@ class Tensor:
     axes: tuple[Axis, ...]
     dtype: DType
     also: tuple[Operand, ...] = ()
+    offset: Number = 0
+    table: Table | None = None
+    dynamic: tuple[Dynamic, ...] = ()
 
     # ---- what kernels ask
 
@@ -139,25 +152,46 @@ class Tensor:
 
     def broadcast_to(self, shape: Any, *more: int) -> Tensor:
         """Return the same elements, repeated."""
-        return self._frozen(_shape(shape, more))
+        wanted = _shape(shape, more)
+        if self.table is not None:
+            offsets = self.table.offsets.reshape(_padded(self.shape, len(wanted)))
+            return self._tabled(_numpy().broadcast_to(offsets, wanted))
+        pad = len(wanted) - self.ndim
+        strides = [0] * max(0, pad) + [a.stride if a.size != 1 else 0 for a in self.axes]
+        return self._rearranged(wanted, strides[-len(wanted) :])
 
     def expand_dims(self, axis: int) -> Tensor:
         """Return a view with one more dimension, of size 1."""
         at = axis % (self.ndim + 1)
+        if self.table is not None:
+            return self._tabled(_numpy().expand_dims(self.table.offsets, at))
         return replace(self, axes=(*self.axes[:at], Axis(1), *self.axes[at:]))
 
     def permute(self, dims: Sequence[int]) -> Tensor:
         """Return a view with the dimensions in another order."""
+        if self.table is not None:
+            return self._tabled(_numpy().transpose(self.table.offsets, dims))
         return replace(self, axes=tuple(self.axes[d] for d in dims))
 
     def view(self, dtype: object) -> Tensor:
         """Return a view that reads the same bytes as another type."""
         new = dtype_of(dtype)
         last = self.shape[-1] * self.itemsize // new.itemsize
-        return replace(self._frozen((*self.shape[:-1], last)), dtype=new)
+        is_dense = self.table is None and self.axes[-1].stride == self.itemsize
+        if new.itemsize != self.itemsize and not is_dense:
+            raise problem(
+                f"a view of {self.dtype} as {new} whose last dimension has gaps",
+                rule="the bytes of several elements are one element only if they lie together",
+            )
+        strides = [axis.stride for axis in self.axes]
+        if new.itemsize != self.itemsize:
+            strides[-1] = new.itemsize
+        return replace(self._rearranged((*self.shape[:-1], last), strides), dtype=new)
 
     def astype(self, dtype: object) -> Tensor:
-        """Return a view with another element type of the same size."""
+        """Return a tile with the elements converted; of a tensor in HBM a view of that type."""
+        if self.buffer.is_on_chip and dtype_of(dtype) != self.dtype:
+            return _elementwise().copy(self, dtype)
         return replace(self, dtype=dtype_of(dtype))
 
     def ap(
@@ -169,25 +203,83 @@ class Tensor:
         indirect_dim: int = 0,
         dtype: object = None,
     ) -> Tensor:
-        """Return an access pattern of the whole memory; its box is the whole memory."""
-        del offset, indirect_dim
-        also = (*index_operands(scalar_offset), *index_operands(vector_offset))
+        """Return an access pattern of the whole memory; its box is the whole memory.
+
+        Steps and the offset are in elements of the memory. What the offsets known at run time count
+        are rows of dimension `indirect_dim`.
+        """
         base = whole(self.storage, self.storage.shape, self.dtype)
-        view = base._frozen(tuple(int(count) for _, count in pattern))
-        return replace(view, dtype=dtype_of(dtype or self.dtype), also=(*self.also, *also))
+        size = self.storage.dtype.itemsize
+        counts = tuple(int(count) for _, count in pattern)
+        view = base._rearranged(counts, [int(step) * size for step, _ in pattern])
+        row = row_major(self.storage.shape, size)[int(indirect_dim)]
+        also, dynamic = list(self.also), list(self.dynamic)
+        for index, axis in ((scalar_offset, None), (vector_offset, 0)):
+            found = index_operands(index)
+            if found:
+                dynamic.append(Dynamic(len(also), row, axis))
+                also += found
+        return replace(
+            view,
+            dtype=dtype_of(dtype or self.dtype),
+            offset=size * (0 if offset is None else offset),
+            also=tuple(also),
+            dynamic=tuple(dynamic),
+        )
 
     @property
     def is_whole(self) -> bool:
         """Whether the view shows all of its memory, unchanged."""
-        plain = tuple(Axis(size, d) for d, size in enumerate(self.root))
-        return self.axes == plain and self.box == tuple((0, size) for size in self.root)
+        return self.axes == _plain(self.root, self.itemsize) and self.box == tuple(
+            (0, size) for size in self.root
+        )
 
     def _frozen(self, shape: tuple[int, ...]) -> Tensor:
-        return replace(self, axes=tuple(Axis(size) for size in shape))
+        """Return the same elements, in order, in another shape; the box stays."""
+        if self.table is None:
+            strides = reshaped(self.shape, [axis.stride for axis in self.axes], shape)
+            if strides is not None:
+                return self._rearranged(shape, strides)
+        return self._tabled(self.offsets().reshape(shape))
+
+    def _rearranged(self, shape: Sequence[int], strides: Sequence[int]) -> Tensor:
+        axes = tuple(Axis(n, stride=stride) for n, stride in zip(shape, strides, strict=True))
+        return replace(self, axes=axes)
+
+    def _tabled(self, offsets: Any) -> Tensor:
+        axes = tuple(Axis(int(size)) for size in offsets.shape)
+        return replace(self, axes=axes, table=Table(offsets))
+
+    def offsets(self) -> Any:
+        """Return the place of each element, in bytes from the first, as a numpy array."""
+        if self.table is not None:
+            return self.table.offsets
+        np = _numpy()
+        grids = np.ogrid[tuple(slice(axis.size) for axis in self.axes)]
+        strides = [axis.stride for axis in self.axes]
+        places = sum(grid * stride for grid, stride in zip(grids, strides, strict=True))
+        return np.broadcast_to(np.asarray(places, dtype=np.int64), self.shape)
 
     def operand(self) -> Operand:
         """Return what an operation on this view touches."""
-        return Operand(self.storage, self.root, self.box, self.storage.dtype.itemsize)
+        strides = tuple(axis.stride for axis in self.axes)
+        layout = Layout(self.dtype.name, self.shape, strides, self.table, self.dynamic)
+        return Operand(self.storage, self.root, self.box, self.offset, layout)
+
+
+def _plain(shape: Sequence[int], itemsize: int) -> tuple[Axis, ...]:
+    strides = row_major(shape, itemsize)
+    return tuple(Axis(size, d, 1, strides[d]) for d, size in enumerate(shape))
+
+
+def _padded(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return (1,) * (rank - len(shape)) + shape
+
+
+def _numpy() -> Any:
+    import numpy as np
+
+    return np
 
 
 def _elementwise() -> Any:
@@ -200,8 +292,7 @@ def _elementwise() -> Any:
 def whole(storage: Storage, shape: tuple[int, ...], dtype: DType) -> Tensor:
     """Return a view of all of a memory as an array of that shape."""
     box = tuple((0, size) for size in shape)
-    axes = tuple(Axis(size, d) for d, size in enumerate(shape))
-    return Tensor(storage, shape, box, axes, dtype)
+    return Tensor(storage, shape, box, _plain(shape, dtype.itemsize), dtype)
 
 
 def allocated(shape: Sequence[Any], dtype: DType, memory: Memory, name: str = "") -> Tensor:

@@ -11,24 +11,35 @@ Exact: `t` is memory that only these two operations touch.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from headway.frontends.nki.elementwise import ACCUMULATED, ASSIGNED
 from headway.frontends.nki.language import PSUM_ZEROS
 from headway.frontends.nki.record import DeviceLoop, Op, PythonLoop, Storage, TraceNode
 
+ADDS = "accumulate"
+
 
 def tidy(body: list[TraceNode]) -> list[TraceNode]:
     """Return the trace with these rewrites done."""
     uses: Counter[Storage] = Counter()
-    first: dict[Storage, Op] = {}
     for op in operations(body):
+        uses.update({operand.storage for operand in op.operands})
+    merged = _rewritten(body, lambda out, op: _merge(out, op, uses))
+    first: dict[Storage, Op] = {}
+    zeros: set[Storage] = set()
+    for op in operations(merged):
         for storage in {operand.storage for operand in op.operands}:
-            uses[storage] += 1
-            if PSUM_ZEROS not in op.kind.flags:
+            if PSUM_ZEROS in op.kind.flags:
+                zeros.add(storage)
+            else:
                 first.setdefault(storage, op)
-    return _body(body, uses, first)
+    groups = {s for s in zeros if _starts_group(s, first.get(s))}
+    for op in operations(merged):
+        if ADDS in op.kind.means.literals and op.writes[0].storage in zeros - groups:
+            _always_adds(op)
+    return _rewritten(merged, lambda out, op: _drop(out, op, groups))
 
 
 def operations(body: list[TraceNode]) -> Iterator[Op]:
@@ -43,35 +54,50 @@ def operations(body: list[TraceNode]) -> Iterator[Op]:
                 yield from operations(turn)
 
 
-def _body(
-    body: list[TraceNode], uses: Counter[Storage], first: dict[Storage, Op]
+def _rewritten(
+    body: list[TraceNode], add: Callable[[list[TraceNode], Op], None]
 ) -> list[TraceNode]:
+    """Rewrite all bodies in place: `add` puts each operation behind those before it."""
     out: list[TraceNode] = []
     for node in body:
-        if isinstance(node, PythonLoop):
-            node.iterations = [_body(turn, uses, first) for turn in node.iterations]
-        elif isinstance(node, DeviceLoop):
-            node.body = _body(node.body, uses, first)
-        elif _is_group_start(node, first):
+        if isinstance(node, Op):
+            add(out, node)
             continue
+        if isinstance(node, PythonLoop):
+            node.iterations = [_rewritten(turn, add) for turn in node.iterations]
         else:
-            previous = out[-1] if out else None
-            if isinstance(previous, Op) and _is_merged(previous, node, uses):
-                out[-1] = _merged(previous, node)
-                continue
+            node.body = _rewritten(node.body, add)
         out.append(node)
     return out
 
 
-def _is_group_start(op: Op, first: dict[Storage, Op]) -> bool:
-    if PSUM_ZEROS not in op.kind.flags:
-        return False
-    storage = op.writes[0].storage
-    user = first.get(storage)
+def _drop(out: list[TraceNode], op: Op, groups: set[Storage]) -> None:
+    """The zeros that begin an accumulation group are no instruction."""
+    if PSUM_ZEROS not in op.kind.flags or op.writes[0].storage not in groups:
+        out.append(op)
+
+
+def _starts_group(storage: Storage, user: Op | None) -> bool:
+    """Whether a matmul uses the zeros of a tile first, or nobody does."""
     if user is None:
         return True
-    is_matmul = user.kind.operation == "matmul" or ACCUMULATED in user.kind.flags
-    return is_matmul and any(o.storage is storage for o in user.writes)
+    return user.kind.operation == "matmul" and any(o.storage is storage for o in user.writes)
+
+
+def _always_adds(op: Op) -> None:
+    """Zeros that are an instruction of their own are there to be added to."""
+    names = op.kind.means.literals
+    op.literals = tuple(
+        True if name == ADDS else literal for name, literal in zip(names, op.literals, strict=True)
+    )
+
+
+def _merge(out: list[TraceNode], op: Op, uses: Counter[Storage]) -> None:
+    previous = out[-1] if out else None
+    if isinstance(previous, Op) and _is_merged(previous, op, uses):
+        out[-1] = _merged(previous, op)
+    else:
+        out.append(op)
 
 
 def _is_merged(producer: Op, op: Op, uses: Counter[Storage]) -> bool:
@@ -79,6 +105,8 @@ def _is_merged(producer: Op, op: Op, uses: Counter[Storage]) -> bool:
     if ASSIGNED not in flags and ACCUMULATED not in flags:
         return False
     value = op.reads[-1]
+    if len(op.reads) != (2 if ACCUMULATED in flags else 1):
+        return False  # where the target lies is known only at run time
     if len(producer.writes) != 1 or producer.writes[0] != value or uses[value.storage] != 2:
         return False
     if producer.kind.work.moves:
@@ -89,6 +117,13 @@ def _is_merged(producer: Op, op: Op, uses: Counter[Storage]) -> bool:
 
 def _merged(producer: Op, op: Op) -> Op:
     """The producer writes the target itself; it also reads it when it adds to it."""
-    reads = producer.reads + (op.reads[:-1] if ACCUMULATED in op.kind.flags else ())
-    kind = replace(producer.kind, reads=len(reads))
-    return Op(kind, (*reads, *op.writes))
+    is_sum = ACCUMULATED in op.kind.flags
+    reads = producer.reads + (op.reads[:-1] if is_sum else ())
+    means, literals = producer.kind.means, producer.literals
+    if is_sum:
+        adds = dict(zip(op.kind.means.literals, op.literals, strict=True))[ADDS]
+        roles = (*means.roles[:-1], "addend", means.roles[-1])
+        means = replace(means, roles=roles, literals=(*means.literals, ADDS))
+        literals = (*literals, adds)
+    kind = replace(producer.kind, reads=len(reads), means=means)
+    return Op(kind, (*reads, *op.writes), literals)

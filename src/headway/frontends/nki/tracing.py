@@ -6,7 +6,7 @@ import builtins
 import inspect
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,12 +20,14 @@ from headway.frontends.nki.loading import find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.memory import DEFAULT_BUFFERS
 from headway.frontends.nki.places import forget, location
-from headway.frontends.nki.record import Recorder, TraceNode, recording
+from headway.frontends.nki.record import Recorder, Storage, TraceNode, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode
 from headway.frontends.nki.standins import Kernel
+from headway.frontends.nki.tensor import Tensor, sequence
 from headway.frontends.nki.tidy import operations, tidy
 from headway.ir.program import Program
 from headway.ir.walk import deep_nests
+from headway.values.program import Traced
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Trace:
     recorded: list[TraceNode]
     rolled: tuple[RolledNode, ...]
     at: Location
+    arguments: Mapping[str, Storage] = field(default_factory=dict[str, Storage])
+    results: tuple[Storage, ...] = ()
 
     @property
     def recorded_operations(self) -> int:
@@ -51,11 +55,25 @@ class Trace:
         self, dynamic_bounds: Mapping[str, str] | None = None, buffers: int = DEFAULT_BUFFERS
     ) -> Program:
         """Return the sequential program. Raise InvalidInput on a bound that no loop can have."""
+        return self.traced(dynamic_bounds, buffers).program
+
+    def traced(
+        self, dynamic_bounds: Mapping[str, str] | None = None, buffers: int = DEFAULT_BUFFERS
+    ) -> Traced:
+        """Return the sequential program with what it computes. Raise likewise."""
         if buffers < 1:
             raise InvalidInput(f"{buffers} buffers: a tile needs at least 1")
+        bounds = dynamic_bounds or {}
         with deep_nests():
             return convert(
-                self.name, self.recorded, self.rolled, dynamic_bounds or {}, buffers, self.at
+                self.name,
+                self.recorded,
+                self.rolled,
+                bounds,
+                buffers,
+                self.at,
+                self.arguments,
+                self.results,
             )
 
 
@@ -137,10 +155,12 @@ def _record(function: Any, path: Path, name: str, specs: Mapping[str, ArgSpec]) 
     arguments = _arguments(function, name, specs, at)
     with deep_nests(), recording(Recorder()) as recorder:
         with _own_errors(path, name):
-            function(**arguments)
+            returned = function(**arguments)
         recorded = tidy(recorder.body)
         rolled = proved(Reroller().roll(recorded), recorded)
-    return Trace(name, recorded, rolled, at)
+    tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
+    results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
+    return Trace(name, recorded, rolled, at, tensors, results)
 
 
 def _definition(function: Any, path: Path) -> Location:

@@ -1,0 +1,91 @@
+"""The places of elements that index arrays name: strides where the arrays are affine, else a table.
+
+Indices that leave the dimension belong to a mask; they have no place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from headway.frontends.nki.affine import Number
+from headway.frontends.nki.layout import Dynamic, Table
+from headway.frontends.nki.registers import Register
+from headway.frontends.nki.tensor import Tensor
+
+
+def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
+    """Return `view`, which is `tensor[parts]`, with the places of its elements."""
+    if tensor.table is not None:
+        return _from_table(view, tensor, parts)
+    offset: Number = tensor.offset
+    arrays: list[tuple[Any, int, int]] = []  # indices, the dimension's extent and stride
+    dynamic = list(tensor.dynamic)
+    operands = len(tensor.also)
+    for axis, part in zip(tensor.axes, (p for p in parts if p is not None), strict=True):
+        if isinstance(part, Tensor | Register):
+            is_row = isinstance(part, Tensor) and part.size > 1
+            dynamic.append(Dynamic(operands, axis.stride, 0 if is_row else None))
+            operands += 1 + len(part.also) if isinstance(part, Tensor) else len(part.reads)
+        elif hasattr(part, "__array__") or isinstance(part, slice):
+            arrays.append((_indices(part, axis.size), axis.size, axis.stride))
+        else:
+            offset = offset + part * axis.stride
+    view = replace(view, dynamic=tuple(dynamic))
+    rank = view.ndim
+    while rank > max(array.ndim for array, _, _ in arrays):
+        rank -= 1  # a tile of one dimension was given a second one, of size 1
+    strides = [0] * rank
+    for array, extent, stride in arrays:
+        steps = _steps(array)
+        if steps is None or array.min() < 0 or array.max() >= extent:
+            return _tabled(view, offset, arrays, rank)
+        offset = offset + int(array.flat[0]) * stride
+        for d, step in enumerate(steps, rank - array.ndim):
+            strides[d] += step * stride
+    strides += [0] * (view.ndim - rank)
+    axes = tuple(replace(a, stride=s) for a, s in zip(view.axes, strides, strict=True))
+    return replace(view, offset=offset, axes=axes)
+
+
+def _indices(part: Any, extent: int) -> Any:
+    import numpy as np
+
+    return np.arange(*part.indices(extent)) if isinstance(part, slice) else np.asarray(part)
+
+
+def _steps(array: Any) -> list[int] | None:
+    """Return how an array grows along each dimension, None if it does not grow evenly."""
+    import numpy as np
+
+    first = int(array.flat[0]) if array.size else 0
+    steps = [
+        int(array.take(1, axis=d).flat[0]) - first if size > 1 else 0
+        for d, size in enumerate(array.shape)
+    ]
+    grids = np.ogrid[tuple(slice(size) for size in array.shape)]
+    even = first + sum(grid * step for grid, step in zip(grids, steps, strict=True))
+    return steps if np.array_equal(np.broadcast_to(even, array.shape), array) else None
+
+
+def _tabled(
+    view: Tensor, offset: Number, arrays: Sequence[tuple[Any, int, int]], rank: int
+) -> Tensor:
+    import numpy as np
+
+    shape = view.shape[:rank]
+    places = np.zeros(shape, dtype=np.int64)
+    is_there = np.ones(shape, dtype=bool)
+    for array, extent, stride in arrays:
+        places += array * stride
+        is_there &= (array >= 0) & (array < extent)
+    least = int(places[is_there].min()) if is_there.any() else 0
+    table = np.where(is_there, places - least, -1).reshape(view.shape)
+    return replace(view, offset=offset + least, table=Table(table))
+
+
+def _from_table(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
+    places = tensor.offsets()[tuple(parts)]
+    places = places.reshape(view.shape) if places.size == view.size else places
+    return replace(view, table=Table(places))

@@ -1,0 +1,122 @@
+"""What the instructions of a program compute: views and numbers as functions of their iterations.
+
+In a trace a loop is named by its level; here an instruction's loops are counted from the outermost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from headway.frontends.nki import literals
+from headway.frontends.nki.affine import Number, Sym, const_of, terms_of
+from headway.frontends.nki.literals import Array
+from headway.frontends.nki.memory import Located, Place, located
+from headway.frontends.nki.record import Storage
+from headway.frontends.nki.reroll import RolledOp
+from headway.values import program as values
+from headway.values.program import Linear, Meaning, Memory, Values, View
+
+
+class Placed(NamedTuple):
+    """An instruction with its operation, and the levels of the loops around it."""
+
+    name: str
+    node: RolledOp
+    levels: tuple[int, ...]
+
+
+def values_of(
+    placed: Sequence[Placed],
+    places: Mapping[int, Place],
+    arguments: Mapping[str, Storage],
+    results: Sequence[Storage],
+) -> Values:
+    """Return what a program computes. An argument that is never used has no memory."""
+    return Values(
+        {p.name: _Instruction(p, places).meaning() for p in placed},
+        {place.name: _memory(place) for place in places.values()},
+        {name: places[s.site].name for name, s in arguments.items() if s.site in places},
+        tuple(_result(s, places[s.site]) for s in results if s.site in places),
+    )
+
+
+def _result(storage: Storage, place: Place) -> tuple[str, int]:
+    return place.name, const_of(place.rotation.count(storage.index)) % place.rotation.slots
+
+
+def _memory(place: Place) -> Memory:
+    storage = place.storage
+    return Memory(
+        place.rotation.slots,
+        storage.shape,
+        storage.dtype.name,
+        storage.memory.name,
+        storage.contents,
+    )
+
+
+class _Instruction:
+    def __init__(self, placed: Placed, places: Mapping[int, Place]) -> None:
+        self._node = placed.node
+        self._places = places
+        self._position = {level: n for n, level in enumerate(placed.levels)}
+
+    def meaning(self) -> Meaning:
+        kind = self._node.kind
+        means = kind.means
+        words = dict(means.settings)
+        reason = "" if means.operation else words.pop("reason", "")
+        views = dict(self._views(means.roles)) if means.operation else {}
+        names = means.roles[: kind.reads]
+        return Meaning(
+            means.operation,
+            {role: view for role, view in views.items() if role in names},
+            {role: view for role, view in views.items() if role not in names},
+            {
+                name: self._literal(literal)
+                for name, literal in zip(means.literals, self._node.literals, strict=True)
+            },
+            words,
+            kind.at,
+            reason,
+        )
+
+    def _views(self, roles: Sequence[str]) -> Iterator[tuple[str, View]]:
+        for role, access in zip(roles, located(self._node), strict=True):
+            yield role, self._view(role, access)
+
+    def _view(self, role: str, access: Located) -> View:
+        place = self._places[access.operand.storage.site]
+        layout = access.operand.layout
+        return View(
+            place.name,
+            self._linear(place.rotation.count(access.index)),
+            place.rotation.slots,
+            self._linear(access.offset),
+            layout.dtype,
+            layout.shape,
+            layout.strides,
+            layout.table.offsets if layout.table else None,
+            tuple(values.Dynamic(f"{role}.{d.operand}", d.stride, d.axis) for d in layout.dynamic),
+        )
+
+    def _linear(self, value: Number) -> Linear:
+        factors = [0] * len(self._position)
+        for level, factor in terms_of(value):
+            factors[self._position[level]] = factor
+        return Linear(const_of(value), tuple(factors))
+
+    def _literal(self, literal: Any) -> Any:
+        match literal:
+            case literals.PerTurn():
+                position = self._position[literal.level]
+                return values.PerIteration(position, tuple(map(self._literal, literal.values)))
+            case literals.NotFirst():
+                return values.NotFirst(tuple(self._position[level] for level in literal.levels))
+            case Sym():
+                return self._linear(literal)
+            case Array():
+                return literal.values
+            case _:
+                return literal

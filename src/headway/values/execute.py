@@ -1,0 +1,92 @@
+"""Execute one instruction: read its operands, compute, write its results.
+
+The two halves are apart because that is how engines work: an instruction reads after it has
+started and its results are there when it completes. Whoever executes out of turn calls `begin` and
+`commit`; `execute` does both at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from headway.errors import Diagnostic, HeadwayError, InvalidInput
+from headway.values.memory import Contents, Place, place, read, write
+from headway.values.numbers import np
+from headway.values.operations import OPERATIONS
+from headway.values.program import Iterations, Meaning, Values, View, literal_at
+
+MASK = "mask"
+
+
+class Result(NamedTuple):
+    """Elements that wait to be written."""
+
+    at: Place
+    value: Any
+    mask: Any
+
+
+def execute(values: Values, name: str, iterations: Iterations, contents: Contents) -> None:
+    """Execute the instruction of that name, in the iterations of the loops around it.
+
+    Raise InvalidInput if it leaves its memory, HeadwayError if it is not known what it computes.
+    """
+    commit(begin(values, name, iterations, contents), contents)
+
+
+def begin(
+    values: Values, name: str, iterations: Iterations, contents: Contents
+) -> tuple[Result, ...]:
+    """Read the operands of an instruction and compute; nothing is written yet. Raise likewise."""
+    meaning = values.meanings[name]
+    try:
+        return _begin(meaning, iterations, contents)
+    except HeadwayError as error:
+        first = error.diagnostics[0]
+        found = Diagnostic(f"{name}: {first.message}", meaning.at, rule=first.rule, help=first.help)
+        raise type(error)(found) from error
+
+
+def commit(results: tuple[Result, ...], contents: Contents) -> None:
+    """Write what `begin` has computed."""
+    for result in results:
+        write(contents, result.at, result.value, result.mask)
+
+
+def _begin(meaning: Meaning, iterations: Iterations, contents: Contents) -> tuple[Result, ...]:
+    if not meaning.operation:
+        reason = meaning.reason or "it is not known what this operation computes"
+        raise HeadwayError(Diagnostic(reason, help="the operations with values are in docs/nki.md"))
+    try:
+        arguments = {n: literal_at(x, iterations) for n, x in meaning.literals.items()}
+    except IndexError:
+        raise InvalidInput(
+            Diagnostic(
+                "a number of this call is known only for the iterations that were traced",
+                help="trace with larger arguments",
+            )
+        ) from None
+    mask = arguments.pop(MASK, None)
+    arguments |= _read(meaning, iterations, contents)
+    numbers = {role: arguments.pop(role) for role in list(arguments) if "." in role}
+    with np.errstate(all="ignore"):
+        found = OPERATIONS[meaning.operation](**arguments, **meaning.settings)
+    written = _by_role(found)
+    mask = written.get(MASK, mask)
+    return tuple(
+        Result(place(view, iterations, numbers), written[role], mask)
+        for role, view in meaning.writes.items()
+    )
+
+
+def _by_role(found: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], found) if isinstance(found, dict) else {"dst": found}
+
+
+def _read(meaning: Meaning, iterations: Iterations, contents: Contents) -> dict[str, Any]:
+    """Read the operands that say where others lie first; their roles have a dot."""
+    found: dict[str, Any] = {}
+    views: list[tuple[str, View]] = sorted(meaning.reads.items(), key=lambda r: "." not in r[0])
+    for role, view in views:
+        found[role] = read(contents, place(view, iterations, found))
+    return found

@@ -1,0 +1,161 @@
+"""Operations that compute each element from those at the same place.
+
+An operand of one element per partition is repeated along the free dimensions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headway.errors import HeadwayError
+from headway.values.functions import are_wide_integers, binary, reduction, unary
+from headway.values.numbers import as_float, is_array, np
+
+
+def beside(operand: Any, data: Any) -> Any:
+    """Return an operand in a form that numpy broadcasts against `data`.
+
+    A tile of one element per partition gets as many dimensions as the data; a tile with as many
+    elements per partition gets its shape.
+    """
+    if not is_array(operand) or operand.shape == data.shape:
+        return operand
+    if operand.size == operand.shape[0] and operand.shape[0] in (1, data.shape[0]):
+        return operand.reshape(operand.shape[0], *(1,) * (data.ndim - 1))
+    return operand.reshape(data.shape) if operand.size == data.size else operand
+
+
+def ordered(op: str, left: Any, right: Any, is_reversed: bool) -> Any:
+    """Return `left op right`, or the other way round."""
+    return binary(op, right, left) if is_reversed else binary(op, left, right)
+
+
+def function(data: Any, op: str) -> Any:
+    """One function of each element."""
+    return unary(op, data)
+
+
+def arithmetic(left: Any, right: Any, op: str, accumulate: bool = True) -> Any:
+    """A function of two tiles, or of a tile and a number."""
+    del accumulate  # says how a matmul in this place would begin
+    arrays: list[Any] = [x for x in (left, right) if is_array(x)]
+    is_exact = len(arrays) == 2 and are_wide_integers(*arrays)
+    if len(arrays) == 2 and left.ndim != right.ndim:
+        wide = left if left.ndim > right.ndim else right
+        left, right = beside(left, wide), beside(right, wide)
+    return binary(op, left, right, is_exact)
+
+
+def tensor_tensor(data1: Any, data2: Any, op: str) -> Any:
+    """A function of two tiles; gpsimd computes with 32-bit integers exactly."""
+    return binary(op, data1, beside(data2, data1), are_wide_integers(data1, data2))
+
+
+def tensor_scalar(
+    data: Any,
+    op0: str,
+    operand0: Any,
+    op1: str = "",
+    operand1: Any = None,
+    reverse0: bool = False,
+    reverse1: bool = False,
+) -> Any:
+    """`(data op0 operand0) op1 operand1`."""
+    result = ordered(op0, data, beside(operand0, data), reverse0)
+    if not op1 or operand1 is None:
+        return result
+    return ordered(op1, result, beside(operand1, data), reverse1)
+
+
+def scalar_tensor_tensor(
+    data: Any,
+    op0: str,
+    operand0: Any,
+    op1: str,
+    operand1: Any,
+    reverse0: bool = False,
+    reverse1: bool = False,
+) -> Any:
+    """`(data op0 operand0) op1 operand1`, where operand1 is a tile."""
+    result = ordered(op0, data, beside(operand0, data), reverse0)
+    return ordered(op1, result, beside(operand1, data), reverse1)
+
+
+def tensor_scalar_reduce(
+    data: Any, op0: str, operand0: Any, reduce_op: str = "add", reverse0: bool = False
+) -> dict[str, Any]:
+    """`data op0 operand0`, and its reduction along the free dimensions."""
+    result = ordered(op0, data, beside(operand0, data), reverse0)
+    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+
+
+def activation(
+    data: Any,
+    op: str,
+    bias: Any = 0.0,
+    scale: Any = 1.0,
+    reduce_op: str = "add",
+    reduce_cmd: str = "",
+) -> dict[str, Any]:
+    """`op(data * scale + bias)`, and its reduction along the free dimensions."""
+    if reduce_cmd.endswith(("idle", "reset_reduce")) or not reduce_cmd:
+        scaled = as_float(data) * as_float(beside(scale, data)) + as_float(beside(bias, data))
+        result = unary(op, scaled)
+        return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+    raise HeadwayError(f"there are no values of reduce_cmd={reduce_cmd}: it needs hidden registers")
+
+
+def reciprocal(data: Any) -> Any:
+    """`1 / data`."""
+    return unary("reciprocal", data)
+
+
+def tensor_tensor_scan(
+    data0: Any,
+    data1: Any,
+    initial: Any,
+    op0: str,
+    op1: str,
+    reverse0: bool = False,
+    reverse1: bool = False,
+) -> Any:
+    """`result[i] = (data0[i] op0 result[i - 1]) op1 data1[i]` along the free dimension."""
+    rows = data0.shape[0]
+    first, second = data0.reshape(rows, -1), data1.reshape(rows, -1)
+    result = np.empty(first.shape, dtype=np.float32)
+    state = as_float(initial).reshape(-1) if is_array(initial) else as_float(initial)
+    for i in range(first.shape[1]):
+        state = ordered(op0, first[:, i], state, reverse0)
+        state = ordered(op1, state, second[:, i], reverse1)
+        result[:, i] = state
+    return result.reshape(data0.shape)
+
+
+def along_free(op: str, tile: Any) -> Any:
+    """Return the reduction of each partition: one element."""
+    rows = tile.reshape(tile.shape[0], -1)
+    return reduction(op, rows, (1,)).reshape(-1, 1)
+
+
+def dropout(data: Any, prob: Any) -> Any:
+    """Nothing is dropped, or everything: what is random in between has no values."""
+    if is_array(prob) or prob not in (0, 1):
+        raise HeadwayError("there are no values of a dropout that is random")
+    return data if prob == 0 else np.zeros_like(data)
+
+
+OPERATIONS = {
+    f.__name__: f
+    for f in (
+        activation,
+        arithmetic,
+        dropout,
+        function,
+        reciprocal,
+        scalar_tensor_tensor,
+        tensor_scalar,
+        tensor_scalar_reduce,
+        tensor_tensor,
+        tensor_tensor_scan,
+    )
+} | {"activation_reduce": activation}
