@@ -19,6 +19,7 @@ from headway.ir.program import Program
 from headway.passes import Concession
 from headway.passes.report import Report, report
 from headway.sim import Timeline, simulate, simulate_ideal
+from headway.sim.attribution import Attribution, attribute
 from headway.strategies import Strategy
 from headway.sync import verify_sync
 from headway.sync.program import SyncProgram
@@ -99,11 +100,13 @@ def compare(
     progress: Callable[[str], None] = lambda strategy: None,
     passes: Iterable[str] | None = None,
     cost: bool = False,
+    why: bool = False,
 ) -> Comparison:
     """Synchronize with every strategy, or those named, simulate, and put them side by side.
 
     `progress` is told the name of each strategy before its turn; `passes` are as in `synchronize`.
-    `cost` asks what the limits of the target cost, where something was given up for them.
+    `cost` asks what the limits of the target cost, where something was given up for them; `why`,
+    where the time goes.
     Raise InvalidProgram, and InvalidInput if the inputs do not fit the program. A strategy that
     cannot carry the program is listed with its reason.
     """
@@ -112,7 +115,8 @@ def compare(
     chosen = known_strategies.names() if strategies is None else tuple(strategies)
     steps = None if passes is None else tuple(passes)
     progress(IDEAL)
-    results = {IDEAL: Measured.of(simulate_ideal(targets.bind(program, on), inputs, on))}
+    ideal = simulate_ideal(targets.bind(program, on), inputs, on, detail=why)
+    results = {IDEAL: Measured.of(ideal)}
     unsupported: dict[str, str] = {}
     for name in dict.fromkeys(chosen):
         if name == IDEAL:
@@ -120,7 +124,7 @@ def compare(
         progress(name)
         try:
             synced, found = fit(program, on, name, steps)
-            timeline = simulate(synced, inputs, on)
+            timeline = simulate(synced, inputs, on, detail=why)
             if cost and found.concessions:
                 free = fit(program, unlimited(on), name, steps)[0]
                 found = found.with_cost(timeline.latency - simulate(free, inputs, on).latency)
@@ -137,7 +141,7 @@ class Measured:
     `waits` and `barriers` are those executed, summed over the engines; `registers` are those of
     each engine; `semaphores` counts the counters that some wait names, and the flags;
     `concessions` say what was given up because the target has too little, and `cost_ns` what that
-    costs, if it was asked for.
+    costs, if it was asked for. So it is with `why`, where the time goes.
     """
 
     latency_ns: float
@@ -147,12 +151,14 @@ class Measured:
     semaphores: int = 0
     concessions: tuple[Concession, ...] = ()
     cost_ns: float | None = None
+    why: Attribution | None = None
 
     @classmethod
     def of(cls, timeline: Timeline, needs: Report | None = None) -> Measured:
         """Return the figures of a run of a program that needs that, or of the ideal machine."""
+        why = attribute(timeline) if timeline.log else None
         if needs is None:
-            return cls(timeline.latency, 0, timeline.barriers)  # it needs no waits
+            return cls(timeline.latency, 0, timeline.barriers, why=why)  # it needs no waits
         return cls(
             timeline.latency,
             timeline.waits,
@@ -161,6 +167,7 @@ class Measured:
             needs.semaphores,
             needs.concessions,
             needs.cost_ns,
+            why,
         )
 
     def to_json(self) -> dict[str, object]:
@@ -173,6 +180,7 @@ class Measured:
             "semaphores": self.semaphores,
             "concessions": [concession.to_json() for concession in self.concessions],
             **({} if self.cost_ns is None else {"cost_ns": self.cost_ns}),
+            **({} if self.why is None else {"why": self.why.to_json()}),
         }
 
 

@@ -6,55 +6,21 @@ Both simulators are run on each, and have to agree.
 from dataclasses import replace
 
 import pytest
+from costly import COSTLY, GENERIC, parsed
 
-from headway import targets
 from headway.errors import InvalidProgram
-from headway.sim import Meeting, Stall, Timeline, simulate
-from headway.sync import parse_sync
-from headway.targets import Figure, Target
-from headway.targets.target import BarrierSequence, EngineModel
+from headway.sim import Timeline, simulate
+from headway.sim.reason import Reason
+from headway.targets import Target
 
 pytest.importorskip("numba")
-
-GENERIC = targets.load("generic")
-
-
-def ns(value: float) -> Figure:
-    return Figure(value, "this test")
-
-
-COSTLY = replace(
-    GENERIC,
-    name="costly",
-    engines=tuple(
-        EngineModel(name, ns(1), pipelined=True, drain=ns(0), trigger=ns(9)) for name in "ABC"
-    ),
-    waits_per_instruction=targets.Count(1, "this test"),
-    has_register_sums=False,
-    sequencer=replace(
-        GENERIC.sequencer,
-        issue=ns(1),
-        hop=ns(3),
-        wait=ns(2),
-        register=ns(4),
-        branch=ns(5),
-        loop=ns(6),
-        refetch=ns(10),
-        load=ns(20),
-        flag=ns(8),
-    ),
-    barrier=BarrierSequence(rendezvous=ns(30), reset=ns(7)),
-    dma=replace(GENERIC.dma, dispatch=ns(50), setup=ns(5), notify=ns(15)),
-)
 
 
 def run(
     text: str, target: Target = COSTLY, detail: bool = False, **inputs: int | list[int]
 ) -> Timeline:
     """Simulate `sequential program --- engine programs` with both simulators."""
-    program, engines = text.split("---")
-    source = f"sync @p strategy manual target generic {{ program @p {{ {program} }} {engines} }}"
-    sync = parse_sync(source, "p.hwy")
+    sync = parsed(text)
     reference = simulate(sync, inputs, target, "reference", detail=detail)
     compiled = simulate(sync, inputs, target, "compiled")
     assert facts(reference) == facts(compiled)
@@ -63,13 +29,22 @@ def run(
 
 def facts(timeline: Timeline) -> tuple[object, ...]:
     """Return all that both simulators find."""
-    totals = replace(timeline, tracks=(), stalls=(), meetings=())
+    totals = replace(timeline, tracks=(), log=None)
     return totals, [[track.counter, *track] for track in timeline.tracks]
 
 
 def times(timeline: Timeline) -> dict[str, tuple[float, float]]:
     """Return issue and completion of every instance."""
     return {str(x): (x.issue, x.done) for x in timeline.instances()}
+
+
+def steps(timeline: Timeline, engine: int) -> list[tuple[float, Reason, str | int, int]]:
+    """Return the steps of a sequencer: until when, why, and the signal if it stood for one."""
+    assert timeline.log is not None
+    log = timeline.log.engines[engine].steps
+    rows = zip(log.ends, log.reasons, log.counters, log.positions, strict=True)
+    name = timeline.log.model.name
+    return [(end / 1000, Reason(why), name(c) if p else 0, p) for end, why, c, p in rows]
 
 
 def test_serial_instructions_follow_each_other() -> None:
@@ -280,11 +255,12 @@ def test_barrier_drains_meets_resets_and_meets_again() -> None:
     met = 155
     end = met + 30 + 7 + 30
     assert times(found)["z[]"][0] == end
-    assert found.meetings == (
-        Meeting("A", 1, 10, end),
-        Meeting("B", 1, 1, end),
-        Meeting("C", 1, 0, end),
-    )
+    assert steps(found, 0)[-2:] == [(155, Reason.BARRIER, 0, 0), (end, Reason.BARRIER, 0, 0)]
+    assert steps(found, 1)[-3:] == [
+        (13, Reason.BARRIER, 0, 0),  # its drain
+        (met, Reason.BARRIER, "q", 1),  # A came last, after it had stood for q
+        (end, Reason.BARRIER, 0, 0),
+    ]
     assert [e.synchronization for e in found.engines] == [2 * 2 + 67, 2 + 67, 67]
     assert found.barriers == 1
 
@@ -355,7 +331,7 @@ def test_stall_for_a_token_names_the_flag() -> None:
     text = """engine A engine B A x takes(10) B y takes(1) ---
     flag f from A to B engine A { x set f } engine B { take f y }"""
     timeline = run(text, GENERIC, detail=True)
-    assert timeline.stalls == (Stall("B", "f", 1, 0, 10),)
+    assert steps(timeline, 1)[0] == (10, Reason.WAITING, "f", 1)
 
 
 def test_stalls_say_what_released_them() -> None:
@@ -363,7 +339,7 @@ def test_stalls_say_what_released_them() -> None:
         "A x takes(5)\nB y takes(7)\n---\nengine A { exec x } engine B { y waits A >= 1 }",
         detail=True,
     )
-    assert found.stalls == (Stall("B", "A", 1, 0, 8),)
+    assert steps(found, 1)[0] == (8, Reason.WAITING, "A", 1)
     assert found.engines[1].waiting == 8
 
 

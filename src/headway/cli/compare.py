@@ -26,6 +26,7 @@ def add_parser(subparsers: Any) -> None:
         "headway compare calibration-loop --target trn1 --param tiles=4 --input n=64",
         "headway compare program.hwy --strategies barrier,scoreboard --json",
         "headway compare matmul --limit registers=6 --limit width=8 --cost",
+        "headway compare sync-chain --why --strategies barrier,counted",
     )
     add_program(parser)
     add_target(parser)
@@ -36,6 +37,9 @@ def add_parser(subparsers: Any) -> None:
     add_passes(parser)
     parser.add_argument(
         "--cost", action="store_true", help="say what the limits of the target cost, where they do"
+    )
+    parser.add_argument(
+        "--why", action="store_true", help="say where the time of each strategy goes"
     )
     add_json(parser)
     parser.set_defaults(run=run)
@@ -53,9 +57,15 @@ def run(args: Namespace) -> int:
     names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
     inputs = all_inputs(source, args)
     target = chosen_target(args.target, args.limit)
-    comparison = compare(source.program, inputs, target, names, Progress(), passes, args.cost)
+    comparison = compare(
+        source.program, inputs, target, names, Progress(), passes, args.cost, args.why
+    )
     if args.json:
         print_json(comparison.to_json())
     else:
         print(comparison)
+        if args.why:
+            from headway.report.why import why_text
+
+            print(f"\n{why_text(comparison)}")
     return 0

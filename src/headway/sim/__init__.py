@@ -2,15 +2,13 @@
 
 from headway.sim.reference import simulate_ideal
 from headway.sim.simulate import ENGINES, LIMIT, simulate
-from headway.sim.timeline import EngineTime, Meeting, Site, Stall, Timed, Timeline, Track
+from headway.sim.timeline import EngineTime, Site, Timed, Timeline, Track
 
 __all__ = [
     "ENGINES",
     "LIMIT",
     "EngineTime",
-    "Meeting",
     "Site",
-    "Stall",
     "Timed",
     "Timeline",
     "Track",

@@ -11,6 +11,7 @@ from headway.ir.expr import Binary, Expr, Inputs, evaluate
 from headway.ir.program import control_counter
 from headway.sim import problems
 from headway.sim.model import Model, Timing
+from headway.sim.reason import Reason
 from headway.sync.problems import negative_trip, no_element
 from headway.sync.program import (
     Assign,
@@ -33,6 +34,8 @@ class Spend(NamedTuple):
     """Spend time on synchronization."""
 
     time: int
+    reason: Reason
+    at: Location | None
 
 
 class Await(NamedTuple):
@@ -42,6 +45,7 @@ class Await(NamedTuple):
     threshold: int
     cost: int
     at: Location | None
+    reason: Reason = Reason.WAIT_INSTRUCTION
 
 
 class Issue(NamedTuple):
@@ -49,6 +53,7 @@ class Issue(NamedTuple):
 
     timing: Timing
     iteration: tuple[int, ...]
+    at: Location | None = None
 
 
 class Read(NamedTuple):
@@ -57,6 +62,7 @@ class Read(NamedTuple):
     name: str
     counter: int
     iteration: tuple[int, ...]
+    at: Location | None = None
 
 
 class Give(NamedTuple):
@@ -65,6 +71,7 @@ class Give(NamedTuple):
     flag: int
     counter: int
     cost: int
+    at: Location | None = None
 
 
 class Meet(NamedTuple):
@@ -139,24 +146,24 @@ class _Walk:
     def _exec(self, node: Exec) -> Iterator[Action]:
         yield from self._waits(node.waits, self._costs.free_waits)
         self._budget.spend(self._loop[-1])
-        yield Issue(self._model.timings[node.instr], tuple(self._iterations.values()))
+        yield Issue(self._model.timings[node.instr], tuple(self._iterations.values()), node.at)
 
     def _load(self, node: Load) -> Iterator[Action]:
         yield from self._waits(node.waits, self._costs.free_waits)
         self._budget.spend(self._loop[-1])
         counter = self._model.number[control_counter(self._engine)]
-        yield Read(node.control, counter, tuple(self._iterations.values()))
+        yield Read(node.control, counter, tuple(self._iterations.values()), node.at)
 
     def _set(self, node: SetFlag) -> Action:
         flag = self._model.number[node.flag]
         source = self._model.sources[flag - len(self._model.counters)]
-        return Give(flag, source, self._costs.flag)
+        return Give(flag, source, self._costs.flag, node.at)
 
     def _take(self, node: TakeFlag) -> Action:
         """The k-th take of a flag waits for its k-th token."""
         flag = self._model.number[node.flag]
         self._taken[flag] += 1
-        return Await(flag, self._taken[flag], self._costs.flag, node.at)
+        return Await(flag, self._taken[flag], self._costs.flag, node.at, Reason.FLAG)
 
     def _waits(self, waits: tuple[Wait, ...], attached: int) -> Iterator[Action]:
         """Yield wait instructions first, then the waits that the instruction carries itself."""
@@ -164,7 +171,7 @@ class _Walk:
             register, value = wait.threshold.register, wait.threshold.offset
             if register is not None:
                 if value and not self._costs.has_register_sums:
-                    yield Spend(self._costs.register)
+                    yield Spend(self._costs.register, Reason.REGISTER, wait.at)
                 value += self._value(register, wait.at)
             cost = self._costs.wait if number < len(waits) - attached else 0
             yield Await(self._model.number[wait.counter], value, cost, wait.at)
@@ -176,7 +183,7 @@ class _Walk:
         if not 0 <= index < len(row):
             raise no_element(register.name, len(row), index, node.at)
         row[index] = self._value(node.value, node.at)
-        return Spend(self._costs.register * operations(node.value))
+        return Spend(self._costs.register * operations(node.value), Reason.REGISTER, node.at)
 
     def _for(self, node: SyncLoop) -> Iterator[Action]:
         if node.load:
@@ -187,7 +194,7 @@ class _Walk:
         for turn in range(trip):
             yield from self._turn(node, turn)
         self._iterations.pop(node.iteration, None)
-        yield Spend(self._costs.branch)
+        yield Spend(self._costs.branch, Reason.LOOP_CONTROL, node.at)
 
     def _while(self, node: SyncWhile) -> Iterator[Action]:
         turn = 0
@@ -200,13 +207,13 @@ class _Walk:
             yield from self._turn(node, turn)
             turn += 1
         self._iterations.pop(node.iteration, None)
-        yield Spend(self._costs.branch)
+        yield Spend(self._costs.branch, Reason.LOOP_CONTROL, node.at)
 
     def _turn(self, node: SyncLoop | SyncWhile, number: int) -> Iterator[Action]:
         self._iterations[node.iteration] = number
         self._loop.append(node.at)
         self._budget.spend(node.at)
-        yield Spend(self._costs.loop)
+        yield Spend(self._costs.loop, Reason.LOOP_CONTROL, node.at)
         yield from self.body(node.body)
         self._loop.pop()
 
@@ -214,7 +221,7 @@ class _Walk:
         if node.load:
             yield from self._load(node.load)
         taken = self._value(node.condition, node.at)
-        yield Spend(self._costs.branch)
+        yield Spend(self._costs.branch, Reason.LOOP_CONTROL, node.at)
         yield from self.body(node.then if taken else node.orelse)
 
     def _value(self, expr: Expr, at: Location | None) -> int:

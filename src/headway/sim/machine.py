@@ -14,10 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from headway.errors import Location
 from headway.sim import problems
 from headway.sim.actions import Action, Await, Give, Issue, Meet, Read, Spend
+from headway.sim.log import NO_SIGNAL, EngineLog, Log, Signal
 from headway.sim.model import Model, Timing
-from headway.sim.timeline import PS, EngineTime, Meeting, Site, Stall, Track
+from headway.sim.reason import Reason
+from headway.sim.timeline import PS, EngineTime, Site, Track
 
 
 def _column(code: Literal["i", "q"]) -> array[int]:
@@ -46,12 +49,33 @@ class _Sequencer:
     name: str
     actions: Iterator[Action]
     own: tuple[int, ...]  # the counters that it drains at a barrier
+    log: EngineLog | None = None
     pending: Action | None = None
     time: int = 0
     waiting: int = 0
     synchronization: int = 0
     waits: int = 0
     barriers: int = 0
+
+    def spend(self, time: int, reason: Reason, at: Location | None) -> None:
+        """Spend time on synchronization."""
+        if time:
+            self.synchronization += time
+            self.go_on(self.time + time, reason, at)
+
+    def stand(self, until: int, reason: Reason, at: Location | None, signal: Signal) -> None:
+        """Stand still until a signal is seen, if it is not yet."""
+        if until > self.time:
+            self.waiting += until - self.time
+            self.go_on(until, reason, at, signal)
+
+    def go_on(
+        self, time: int, reason: Reason, at: Location | None, signal: Signal = NO_SIGNAL
+    ) -> None:
+        """Set the time, and say why. Nothing else does, so that the log has no gaps."""
+        self.time = time
+        if self.log is not None:
+            self.log.steps.add(time, reason, at, signal)
 
 
 class Machine:
@@ -60,15 +84,14 @@ class Machine:
     def __init__(
         self, model: Model, programs: Sequence[tuple[str, Iterator[Action]]], detail: bool
     ) -> None:
-        self.stalls: list[Stall] = []
-        self.meetings: list[Meeting] = []
+        self.log = Log.of(model, [name for name, _ in programs]) if detail else None
         self._model = model
         self._costs = model.costs
         self._narrow = model.narrow
-        self._detail = detail
         self._counters = [_Counter() for _ in (*model.counters, *model.flags)]
         self._sequencers = [
-            _Sequencer(name, steps, _drained(model, name)) for name, steps in programs
+            _Sequencer(name, steps, _drained(model, name), self.log and self.log.engines[number])
+            for number, (name, steps) in enumerate(programs)
         ]
         self._places: dict[Site, int] = {}
         self._busy = [0] * len(model.counters)
@@ -102,8 +125,7 @@ class Machine:
         """Do one action, or return False if it has to wait for others."""
         match action:
             case Spend():
-                sequencer.time += action.time
-                sequencer.synchronization += action.time
+                sequencer.spend(*action)
             case Await():
                 return action.counter not in self._narrow and self._await(sequencer, action)
             case Give():
@@ -122,42 +144,49 @@ class Machine:
         return True
 
     def _give(self, sequencer: _Sequencer, action: Give) -> None:
-        sequencer.time += action.cost
-        sequencer.synchronization += action.cost
-        last = self._counters[action.counter].last
-        self._counters[action.flag].done.append(max(sequencer.time, last))
+        sequencer.spend(action.cost, Reason.FLAG, action.at)
+        source = self._counters[action.counter]
+        self._counters[action.flag].done.append(max(sequencer.time, source.last))
+        if self.log is not None:
+            self.log.counters[action.flag].set_at.append(sequencer.time)
+            self.log.counters[action.flag].last.append(len(source.done))
 
     def _await(self, sequencer: _Sequencer, wait: Await) -> bool:
         counter = self._counters[wait.counter]
-        position = counter.base + wait.threshold
-        if wait.threshold > 0:
-            if position > len(counter.done):
-                return False
-            self._stand(sequencer, counter.done[position - 1] + self._costs.hop, wait, position)
-        self._pass(sequencer, wait)
+        position = counter.base + wait.threshold if wait.threshold > 0 else 0
+        if position > len(counter.done):
+            return False
+        self._pass(sequencer, wait, position)
         return True
 
-    def _pass(self, sequencer: _Sequencer, wait: Await) -> None:
-        sequencer.time += wait.cost
-        sequencer.synchronization += wait.cost
+    def _pass(self, sequencer: _Sequencer, wait: Await, position: int) -> None:
+        """Pass a wait when the signal number `position` is seen; with 0 it holds already."""
+        begin = sequencer.time
+        if position:
+            until = self._counters[wait.counter].done[position - 1] + self._costs.hop
+            if until > begin:
+                signal = Signal(wait.counter, position)
+                sequencer.stand(until, Reason.WAITING, wait.at, signal)
+        if sequencer.log is not None:
+            sequencer.log.waits.add(wait, position, begin, sequencer.time)
+        sequencer.spend(wait.cost, wait.reason, wait.at)
         sequencer.waits += 1
-
-    def _stand(self, sequencer: _Sequencer, until: int, wait: Await, position: int) -> None:
-        if until <= sequencer.time:
-            return
-        if self._detail:
-            name = self._model.name(wait.counter)
-            begin, end = sequencer.time / PS, until / PS
-            self.stalls.append(Stall(sequencer.name, name, position, begin, end))
-        sequencer.waiting += until - sequencer.time
-        sequencer.time = until
 
     def _compute(self, sequencer: _Sequencer, action: Issue) -> None:
         timing = action.timing
         counter = self._counters[timing.counter]
         start = max(sequencer.time, counter.free)
         counter.free = start + timing.occupancy
-        sequencer.time = start + self._costs.issue if self._costs.overlaps else counter.free
+        if self.log is not None:
+            self._note(sequencer, timing.counter, action.at)
+        if start > sequencer.time:
+            before = Signal(timing.counter, len(counter.done))
+            sequencer.go_on(start, Reason.WORKING, action.at, before)
+        if self._costs.overlaps:
+            sequencer.go_on(start + self._costs.issue, Reason.ISSUE, action.at)
+        else:
+            here = Signal(timing.counter, len(counter.done) + 1)
+            sequencer.go_on(counter.free, Reason.WORKING, action.at, here)
         self._busy[timing.counter] += timing.occupancy
         self._record(timing, action.iteration, start, start)
 
@@ -170,14 +199,19 @@ class Machine:
             self._dma_free = ready + timing.payload
         start = max(ready, counter.free)
         counter.free = start + timing.occupancy
-        sequencer.time += trigger
+        if self.log is not None:
+            self._note(sequencer, timing.counter, action.at)
+            self.log.transfer(timing.counter, ready)
+        sequencer.go_on(sequencer.time + trigger, Reason.TRIGGER, action.at)
         self._busy[timing.counter] += timing.payload
         self._record(timing, action.iteration, issue, start)
 
     def _read(self, sequencer: _Sequencer, action: Read) -> None:
         counter = self._counters[action.counter]
         issue = sequencer.time
-        sequencer.time += self._costs.load
+        if self.log is not None:
+            self._note(sequencer, action.counter, action.at)
+        sequencer.go_on(issue + self._costs.load, Reason.LOAD, action.at)
         self._append(counter, Site(action.name, len(action.iteration)), action.iteration)
         counter.issue.append(issue)
         counter.start.append(issue)
@@ -189,6 +223,10 @@ class Machine:
         counter.issue.append(issue)
         counter.start.append(start)
         counter.done.append(max(counter.last, start + timing.latency))
+
+    def _note(self, sequencer: _Sequencer, counter: int, at: Location | None) -> None:
+        if self.log and sequencer.log:
+            self.log.instance(sequencer.log, counter, at)
 
     def _append(self, counter: _Counter, site: Site, iteration: tuple[int, ...]) -> None:
         counter.sites.append(self._places.setdefault(site, len(self._places)))
@@ -205,10 +243,7 @@ class Machine:
         _, is_wait, position, sequencer = min(parked, key=lambda row: row[:2])
         action = sequencer.pending
         if isinstance(action, Await) and is_wait:
-            done = self._counters[action.counter].done
-            if position:
-                self._stand(sequencer, done[position - 1] + self._costs.hop, action, position)
-            self._pass(sequencer, action)
+            self._pass(sequencer, action, position)
         elif isinstance(action, Issue) and action.timing.trigger is not None:
             self._transfer(sequencer, action, action.timing.trigger)
         sequencer.pending = next(sequencer.actions, None)
@@ -241,33 +276,37 @@ class Machine:
         sequencers = self._sequencers
         if not sequencers or not all(isinstance(s.pending, Meet) for s in sequencers):
             return False
-        begins = [sequencer.time for sequencer in sequencers]
+        drained = [self._drain(sequencer) for sequencer in sequencers]
+        last = max(range(len(sequencers)), key=lambda number: sequencers[number].time)
+        met = sequencers[last].time
         for sequencer in sequencers:
-            self._drain(sequencer)
-        met = max(sequencer.time for sequencer in sequencers)
-        spent = 2 * self._costs.rendezvous + self._costs.reset
-        for sequencer, begin in zip(sequencers, begins, strict=True):
-            sequencer.waiting += met - sequencer.time
-            sequencer.synchronization += spent
-            sequencer.time = met + spent
+            at = sequencer.pending.at if isinstance(sequencer.pending, Meet) else None
+            sequencer.stand(met, Reason.BARRIER, at, drained[last])
+            sequencer.spend(2 * self._costs.rendezvous + self._costs.reset, Reason.BARRIER, at)
             sequencer.barriers += 1
-            if self._detail:
-                end = sequencer.time / PS
-                self.meetings.append(Meeting(sequencer.name, sequencer.barriers, begin / PS, end))
             sequencer.pending = next(sequencer.actions, None)
+        if self.log is not None:
+            self.log.meet(met, last)
         for counter in self._counters[: len(self._model.counters)]:  # flags keep their tokens
             counter.base = len(counter.done)
         return True
 
-    def _drain(self, sequencer: _Sequencer) -> None:
-        """Wait until everything has completed that was issued since the last barrier."""
+    def _drain(self, sequencer: _Sequencer) -> Signal:
+        """Wait until everything has completed that was issued since the last barrier.
+
+        Return the signal that it stood for last.
+        """
+        at = sequencer.pending.at if isinstance(sequencer.pending, Meet) else None
+        last = NO_SIGNAL
         for number in sequencer.own:
             counter = self._counters[number]
             if len(counter.done) > counter.base:
                 until = counter.last + self._costs.hop
-                sequencer.waiting += max(0, until - sequencer.time)
-                sequencer.time = max(sequencer.time, until) + self._costs.wait
-                sequencer.synchronization += self._costs.wait
+                signal = Signal(number, len(counter.done))
+                last = signal if until > sequencer.time else last
+                sequencer.stand(until, Reason.BARRIER, at, signal)
+                sequencer.spend(self._costs.wait, Reason.BARRIER, at)
+        return last
 
     def _stuck(self, sequencer: _Sequencer, action: Action | None) -> problems.Stuck:
         if not isinstance(action, Await):

@@ -1,8 +1,9 @@
 """Write timelines as a trace for Perfetto or chrome://tracing.
 
-Each timeline is a process, each counter a track of its instances. If stalls and meetings were
-recorded (`simulate(..., detail=True)`), each engine has a second track with its waits and barriers,
-and an arrow leads from the completion that released a wait to its end.
+Each timeline is a process, each engine and queue a track of its instances. If the run kept a log
+(`simulate(..., detail=True)`), each engine has a second track with the steps of its sequencer, an
+arrow leads from each completion to the instances that waited for it, and each counter or flag that
+is waited for is a counter track.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from collections.abc import Iterator, Mapping
 from itertools import count, pairwise
 from typing import Any
 
-from headway.sim.timeline import Timed, Timeline, Track
+from headway.sim.log import Signal
+from headway.sim.reason import Reason
+from headway.sim.run import Run
+from headway.sim.timeline import PS, Timed, Timeline, Track
 
 Event = dict[str, Any]
 
@@ -39,23 +43,24 @@ def _process(process: int, timeline: Timeline, arrows: Iterator[int]) -> Iterato
     for track in timeline.tracks:
         for event in _instances(track):
             yield event | {"pid": process, "tid": number[track.counter]}
-    for event in _waits(timeline, number, arrows):
-        yield event | {"pid": process}
+    if timeline.log is not None:
+        for event in _why(timeline, number, arrows):
+            yield event | {"pid": process}
 
 
 def _threads(timeline: Timeline) -> list[str]:
-    """Return the names of all tracks: each engine with its waits, then its queues and loads."""
+    """Return the names of all tracks: each engine with its sequencer, then its queues and loads."""
     names: list[str] = []
     for engine in timeline.engines:
         own = [track.counter for track in timeline.tracks if track.engine == engine.engine]
         first = [engine.engine] if engine.engine in own else []
-        waits = [_waits_of(engine.engine)] if timeline.stalls or timeline.meetings else []
-        names += [*first, *waits, *(counter for counter in own if counter != engine.engine)]
+        steps = [_sequencer_of(engine.engine)] if timeline.log else []
+        names += [*first, *steps, *(counter for counter in own if counter != engine.engine)]
     return names
 
 
-def _waits_of(engine: str) -> str:
-    return f"{engine} waits"
+def _sequencer_of(engine: str) -> str:
+    return f"{engine} sequencer"
 
 
 def _instances(track: Track) -> Iterator[Event]:
@@ -83,31 +88,77 @@ def _drawn(track: Track) -> Iterator[tuple[Timed, float]]:
             yield instance, end
 
 
-def _waits(timeline: Timeline, number: Mapping[str, int], arrows: Iterator[int]) -> Iterator[Event]:
-    ends = {track.counter: [end for _, end in _drawn(track)] for track in timeline.tracks}
-    for stall in timeline.stalls:
-        thread = number[_waits_of(stall.engine)]
-        if stall.counter not in number:  # a flag: its tokens are on no track
-            name = f"take {stall.counter}"
-            yield _slice(thread, name, "wait", stall.begin, stall.end)
-            continue
-        name = f"wait {stall.counter} >= {stall.position}"
-        yield _slice(thread, name, "wait", stall.begin, stall.end)
-        arrow = {"name": "releases", "cat": "wait", "id": next(arrows)}
-        end = ends[stall.counter][stall.position - 1]
-        # An arrow begins inside a slice, so a picosecond before the end of it.
-        begin = {"ph": "s", "tid": number[stall.counter], "ts": _us(end - 0.001)}
-        yield arrow | begin
-        yield arrow | {"ph": "f", "bp": "e", "tid": thread, "ts": _us(stall.end)}
-    for meeting in timeline.meetings:
-        thread = number[_waits_of(meeting.engine)]
-        name = f"barrier {meeting.number}"
-        yield _slice(thread, name, "barrier", meeting.begin, meeting.end)
+def _why(timeline: Timeline, number: Mapping[str, int], arrows: Iterator[int]) -> Iterator[Event]:
+    run = Run(timeline)
+    for engine, log in enumerate(run.log.engines):
+        for event in _steps(run, engine):
+            yield event | {"tid": number[_sequencer_of(log.engine)]}
+    spans = {
+        run.model.number[track.counter]: [(x.start, end) for x, end in _drawn(track)]
+        for track in timeline.tracks
+    }
+    for track in timeline.tracks:
+        yield from _arrows(run, run.model.number[track.counter], spans, number, arrows)
+    yield from _semaphores(run)
 
 
-def _slice(thread: int, name: str, category: str, begin: float, end: float) -> Event:
-    span = {"ts": _us(begin), "dur": _us(end - begin)}
-    return {"ph": "X", "name": name, "cat": category, "tid": thread, **span}
+def _steps(run: Run, engine: int) -> Iterator[Event]:
+    """Yield a slice for each step of a sequencer."""
+    steps, begin = run.engine(engine).steps, 0
+    rows = zip(steps.ends, steps.reasons, steps.counters, steps.positions, steps.lines, strict=True)
+    for end, why, counter, position, line in rows:
+        reason = Reason(why)
+        args: Event = {"line": line}
+        if position:
+            signal = Signal(counter, position)
+            through = run.model.name(counter)
+            args |= {"for": run.instruction(signal), "through": through, "position": position}
+        yield {
+            "ph": "X",
+            "name": reason.label,
+            "cat": "sequencer",
+            "ts": _us(begin / PS),
+            "dur": _us((end - begin) / PS),
+            "args": args,
+        }
+        begin = end
+
+
+def _arrows(
+    run: Run,
+    counter: int,
+    spans: Mapping[int, list[tuple[float, float]]],
+    number: Mapping[str, int],
+    arrows: Iterator[int],
+) -> Iterator[Event]:
+    """Yield an arrow to each instance of a counter from each completion that it waited for."""
+    waits = run.engine(run.owner(counter)).waits
+    log = run.counter(counter)
+    rows = zip(spans[counter], log.first_wait, log.end_wait, strict=True)
+    for (start, _), first, end in rows:
+        for wait in range(first, end):
+            signal = Signal(waits.counters[wait], waits.positions[wait])
+            source = run.instance(signal) if signal.position else None
+            if source is None:
+                continue
+            begin, done = spans[source.counter][source.position - 1]
+            arrow = {"name": "waits for", "cat": "dependence", "id": next(arrows)}
+            # An arrow begins inside a slice, so a picosecond before the end of it.
+            tail = {"ph": "s", "tid": number[run.model.counters[source.counter]]}
+            yield arrow | tail | {"ts": _us(max(begin, done - 1 / PS))}
+            head = {"ph": "f", "bp": "e", "tid": number[run.model.counters[counter]]}
+            yield arrow | head | {"ts": _us(start)}
+
+
+def _semaphores(run: Run) -> Iterator[Event]:
+    """Yield the values of every counter and flag that is waited for."""
+    logs = [log.waits for log in run.log.engines]
+    for number in sorted({counter for waits in logs for counter in waits.counters}):
+        name = f"{'flag' if run.is_flag(number) else 'semaphore'} {run.model.name(number)}"
+        value = 0
+        for time, change in run.changes(number):
+            value = value + change if change else 0
+            yield {"ph": "C", "name": name, "ts": _us(time / PS), "args": {"value": value}}
 
 
 def _named(kind: str, process: int, thread: int, name: str) -> Event:

@@ -29,7 +29,9 @@ def run(
     return _timeline(machine, sync.program.name, sync.strategy, target)
 
 
-def simulate_ideal(program: Program, inputs: Inputs, target: Target) -> Timeline:
+def simulate_ideal(
+    program: Program, inputs: Inputs, target: Target, *, detail: bool = False
+) -> Timeline:
     """Simulate the ideal machine: work and data movement take their time, synchronization none.
 
     `program` is bound to `target`. Every engine issues its instances in order, each as soon as what
@@ -41,19 +43,20 @@ def simulate_ideal(program: Program, inputs: Inputs, target: Target) -> Timeline
     for instance, needed in required(program, inputs):
         steps[instance.engine] += _ideal_steps(free, instance, needed)
     programs = [(engine, iter(steps[engine])) for engine in program.hosts]
-    machine = Machine(free, programs, detail=False)
+    machine = Machine(free, programs, detail)
     machine.run()
     return _timeline(machine, program.name, "ideal", target.name)
 
 
 def _ideal_steps(model: Model, instance: Instance, needed: dict[str, int]) -> Iterator[Action]:
+    at = instance.node.at
     for counter, position in needed.items():
-        yield Await(model.number[counter], position, 0, None)
+        yield Await(model.number[counter], position, 0, at)
     if isinstance(instance.node, ControlRead):
         counter = model.number[instance.counter]
-        yield Read(instance.node.name, counter, instance.iteration)
+        yield Read(instance.node.name, counter, instance.iteration, at)
     else:
-        yield Issue(model.timings[instance.node.name], instance.iteration)
+        yield Issue(model.timings[instance.node.name], instance.iteration, at)
 
 
 def _timeline(machine: Machine, program: str, strategy: str, target: str) -> Timeline:
@@ -66,6 +69,5 @@ def _timeline(machine: Machine, program: str, strategy: str, target: str) -> Tim
         machine.engine_times(),
         machine.waits,
         machine.barriers,
-        tuple(machine.stalls),
-        tuple(machine.meetings),
+        machine.log,
     )

@@ -8,7 +8,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from headway.sim.log import Log
 
 PS = 1000
 """Picoseconds in a nanosecond."""
@@ -90,31 +93,12 @@ class EngineTime:
     synchronization: float
 
 
-class Stall(NamedTuple):
-    """A wait that stood still, from `begin` to `end` in ns; `position` released it."""
-
-    engine: str
-    counter: str
-    position: int
-    begin: float
-    end: float
-
-
-class Meeting(NamedTuple):
-    """A barrier: when an engine came and when it went on, in ns; `number` from 1."""
-
-    engine: str
-    number: int
-    begin: float
-    end: float
-
-
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """One simulated run. `latency` is the time in ns at which everything has completed.
 
-    `waits` and `barriers` are those executed, by all engines and by each engine. `stalls` and
-    `meetings` are recorded on demand.
+    `waits` and `barriers` are those executed, by all engines and by each engine. `log` is kept on
+    demand; see `headway.sim.attribution` for what it tells.
     """
 
     program: str
@@ -125,8 +109,7 @@ class Timeline:
     engines: tuple[EngineTime, ...]
     waits: int
     barriers: int
-    stalls: tuple[Stall, ...] = ()
-    meetings: tuple[Meeting, ...] = ()
+    log: Log | None = None
 
     def instances(self) -> Iterator[Timed]:
         """Yield every instance, counter by counter, in order."""

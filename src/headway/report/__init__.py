@@ -1,0 +1,1 @@
+"""What a person looks at: where the time of a run goes, as a table and as a page."""
