@@ -6,6 +6,7 @@ import sys
 import pytest
 from command_line import Cli, Result
 
+from headway.cli import progress
 from headway.cli.main import main
 
 
@@ -19,6 +20,7 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     """Run one command in this process: `cli("sync", "-", stdin=text)`."""
 
     def run(*arguments: str, stdin: str | bytes = "") -> Result:
+        monkeypatch.setattr(progress, "PATIENCE", 3600)  # tests wait for each other
         data = stdin.encode() if isinstance(stdin, str) else stdin
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
         try:

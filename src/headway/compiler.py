@@ -219,9 +219,19 @@ class Comparison:
         }
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def rows(self) -> list[list[str]]:
+        """Return the table: its header, and a row of texts for each strategy."""
+        return [_HEADER, *map(self._row, self.strategies)]
+
+    def to_text(self, width: int | None = None) -> str:
+        """Return the table and notes; a table wider than `width` becomes a list per strategy."""
         inputs = ", ".join(f"{name} = {value}" for name, value in self.inputs.items())
         title = f"{self.program} on {self.target}" + (f", {inputs}" if inputs else "")
-        table = aligned([_HEADER, *map(self._row, self.strategies)])
+        table = aligned(self.rows())
+        if width and len(table[0]) > width:
+            table = stacked(self.rows())
         given_up = [
             f"given up by {name}: {concession}"
             for name, measured in self.strategies.items()
@@ -267,6 +277,23 @@ def duration(ns: float) -> str:
         if ns >= 10 * size:
             return f"{ns / size:,.2f} {unit}"
     return f"{ns:,.0f} ns"
+
+
+def stacked(rows: list[list[str]]) -> list[str]:
+    """Return the rows below each other, each as a list of what the header says."""
+    header = rows[0]
+    widths = max(map(len, header[1:])), max(len(c) for row in rows[1:] for c in row[1:])
+    return [
+        line
+        for row in rows[1:]
+        for line in (
+            row[0],
+            *(
+                f"  {h:{widths[0]}}  {c:>{widths[1]}}"
+                for h, c in zip(header[1:], row[1:], strict=True)
+            ),
+        )
+    ]
 
 
 def aligned(rows: list[list[str]]) -> list[str]:

@@ -346,7 +346,7 @@ def test_reader_that_goes_away_is_no_error() -> None:
     ("arguments", "message"),
     [
         ("show - <&-", "error: cannot read standard input: it is closed\n"),
-        ("list targets >/dev/full", "error: cannot write: no space left on device\n"),
+        ("list targets --quiet >/dev/full", "error: cannot write: no space left on device\n"),
     ],
 )
 def test_broken_standard_streams_are_one_clear_error(arguments: str, message: str) -> None:

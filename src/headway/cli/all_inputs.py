@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
+from headway.cli import terminal
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.prove import Certificate, Gap, Proof, prove, verify
@@ -31,7 +32,7 @@ def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
         if as_json:
             print_json(_json("proved", proof, None))
         else:
-            print(f"proved for all inputs: {summary(proof.certificate)}")
+            terminal.show(f"proved for all inputs: {summary(proof.certificate)}")
         return 0
     wrong: list[Verdict] = []
 
@@ -47,9 +48,9 @@ def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
     if as_json:
         print_json(_json(name, proof, outcome))
     elif wrong:
-        print(f"refuted with {options(outcome.found or {})}\n{wrong[0]}")
+        terminal.show(f"refuted with {options(outcome.found or {})}\n{wrong[0]}")
     else:
-        print(_undecided(proof, outcome))
+        terminal.show(_undecided(proof, outcome))
     return UNPROVED
 
 
@@ -62,9 +63,11 @@ def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
     if as_json:
         print_json({"verdict": "refused" if gaps else "proved", "gaps": list(map(_gap_json, gaps))})
     elif gaps:
-        print("\n".join(["refused: the certificate does not prove this program", *_listed(gaps)]))
+        terminal.show(
+            "\n".join(["refused: the certificate does not prove this program", *_listed(gaps)])
+        )
     else:
-        print(f"proved for all inputs: {summary(certificate)}")
+        terminal.show(f"proved for all inputs: {summary(certificate)}")
     return UNPROVED if gaps else 0
 
 

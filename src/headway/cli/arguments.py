@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Any, TypedDict
 
 
@@ -23,15 +25,39 @@ def help_of(description: str, *examples: str) -> HelpTexts:
 
 
 def add_command(subparsers: Any, name: str, summary: str, *examples: str) -> ArgumentParser:
-    """Add the parser of a subcommand."""
-    return subparsers.add_parser(name, help=summary, **help_of(f"{summary}.", *examples))
+    """Add the parser of a subcommand, with what every command has."""
+    parser = subparsers.add_parser(name, help=summary, **help_of(f"{summary}.", *examples))
+    parser.add_argument(
+        "-q", "--quiet", action="store_true", help="no progress and no notes, errors only"
+    )
+    parser.set_defaults(is_watched=True)
+    return parser
+
+
+def completed(
+    action: Any, package: str, also: Iterable[str] = (), with_files: bool = False
+) -> None:
+    """Let the shell complete an argument with the names of plug-ins, such as `targets`."""
+
+    def names(prefix: str, **_: Any) -> list[str]:
+        known = (*import_module(f"headway.{package}").names(), *also)
+        before, comma, last = prefix.rpartition(",")
+        return [before + comma + name for name in known if name.startswith(last)]
+
+    def names_and_files(prefix: str, **_: Any) -> list[str]:
+        from argcomplete.completers import FilesCompleter
+
+        return names(prefix) + list(FilesCompleter()(prefix))
+
+    action.completer = names_and_files if with_files else names
 
 
 def add_program(parser: ArgumentParser) -> None:
     """Add PROGRAM, with the parameters that kernels have."""
-    parser.add_argument(
+    program = parser.add_argument(
         "program", metavar="PROGRAM", help="a .hwy file, - for standard input, or a kernel's name"
     )
+    completed(program, "kernels", with_files=True)
     parser.add_argument(
         "--param",
         action="append",
@@ -61,9 +87,10 @@ def add_inputs(parser: ArgumentParser) -> None:
 
 def add_target(parser: ArgumentParser) -> None:
     """Add the target, and what to change of its limits."""
-    parser.add_argument(
+    target = parser.add_argument(
         "--target", default="trn2", metavar="NAME", help="see: headway list targets (trn2)"
     )
+    completed(target, "targets")
     parser.add_argument(
         "--limit",
         action="append",
@@ -75,11 +102,12 @@ def add_target(parser: ArgumentParser) -> None:
 
 def add_passes(parser: ArgumentParser) -> None:
     """Add the passes that fit engine programs to the target."""
-    parser.add_argument(
+    passes = parser.add_argument(
         "--passes",
         metavar="A,B",
         help="only these of: headway list passes; none = as the strategy leaves it (all needed)",
     )
+    completed(passes, "passes", also=["none"])
 
 
 def chosen_names(text: str | None) -> list[str] | None:

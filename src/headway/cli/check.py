@@ -52,6 +52,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 unless the verdict is exact."""
     from headway.check import check
+    from headway.cli import terminal
     from headway.cli.all_inputs import check_all_inputs, check_certificate
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
@@ -72,7 +73,7 @@ def run(args: Namespace) -> int:
         told = {"costs": list(map(_cost_facts, costs))} if args.cost else {}
         print_json({**verdict.to_json(), **told})
     else:
-        print("\n".join([str(verdict), *map(_cost_line, costs)]))
+        terminal.show("\n".join([str(verdict), *map(_cost_line, costs)]))
     return 0 if verdict.verdict == "exact" else CHECK_FAILED
 
 

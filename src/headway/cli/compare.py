@@ -14,6 +14,7 @@ from headway.cli.arguments import (
     add_target,
     chosen_names,
     chosen_passes,
+    completed,
 )
 
 
@@ -31,9 +32,10 @@ def add_parser(subparsers: Any) -> None:
     add_program(parser)
     add_target(parser)
     add_inputs(parser)
-    parser.add_argument(
+    strategies = parser.add_argument(
         "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
     )
+    completed(strategies, "strategies")
     add_passes(parser)
     parser.add_argument(
         "--cost", action="store_true", help="say what the limits of the target cost, where they do"
@@ -47,6 +49,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
+    from headway.cli import terminal
     from headway.cli.files import print_json
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import all_inputs, load_program
@@ -63,7 +66,7 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json(comparison.to_json())
     else:
-        print(comparison)
+        terminal.show(comparison.to_text(terminal.width()))
         if args.why:
             from headway.report.why import why_text
 

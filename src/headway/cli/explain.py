@@ -13,6 +13,7 @@ from headway.cli.arguments import (
     add_program,
     add_target,
     chosen_passes,
+    completed,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +38,13 @@ def add_parser(subparsers: Any) -> None:
     )
     add_program(parser)
     parser.add_argument("instruction", metavar="INSTR", help="the name of an instruction")
-    parser.add_argument("--strategy", default="counted", metavar="NAME", help="(counted)")
+    strategy = parser.add_argument(
+        "--strategy",
+        default="counted",
+        metavar="NAME",
+        help="see: headway list strategies (counted)",
+    )
+    completed(strategy, "strategies")
     add_target(parser)
     add_passes(parser)
     add_inputs(parser)
@@ -48,6 +55,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command. A synchronized program is explained as it is."""
     from headway.check.reasons import reasons
+    from headway.cli import terminal
     from headway.cli.files import print_json
     from headway.prove import prove
 
@@ -59,7 +67,7 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json(_json(instr, waits, found, inputs, proof))
     else:
-        print("\n".join(_lines(instr, waits, found, inputs, proof)))
+        terminal.show("\n".join(_lines(instr, waits, found, inputs, proof)))
     return 0
 
 

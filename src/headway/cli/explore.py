@@ -45,6 +45,7 @@ def _positive(text: str) -> int:
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 if something is early, stuck or not like the ideal."""
     from headway.check.explore import compare, explore
+    from headway.cli import terminal
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
     from headway.cli.programs import load_synced
@@ -56,7 +57,7 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json(_facts(found, comparison))
     else:
-        print("\n".join(_lines(found, comparison)))
+        terminal.show("\n".join(_lines(found, comparison)))
     is_like_ideal = comparison is None or comparison.is_equal
     return 0 if found.verdict == "sound" and is_like_ideal else CHECK_FAILED
 

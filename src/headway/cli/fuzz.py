@@ -11,7 +11,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from headway.cli.arguments import add_command, add_json
+from headway.cli.arguments import add_command, add_json, completed
+from headway.cli.progress import say
 
 if TYPE_CHECKING:
     from headway.check.fuzz import Campaign, Candidate, Failure, Times
@@ -42,9 +43,10 @@ def add_parser(subparsers: Any) -> None:
         "--programs", type=_positive, default=1000, metavar="N", help="how many (1000)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the first seed (0)")
-    parser.add_argument(
+    strategies = parser.add_argument(
         "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
     )
+    completed(strategies, "strategies")
     parser.add_argument(
         "--mutants",
         action="store_true",
@@ -58,7 +60,8 @@ def add_parser(subparsers: Any) -> None:
         help="where small programs that fail are written (the current folder)",
     )
     add_json(parser)
-    parser.set_defaults(run=run)
+    # Its processes are copies of this one, so there must be no other thread to copy.
+    parser.set_defaults(run=run, is_watched=False)
 
 
 def _positive(text: str) -> int:
@@ -205,7 +208,7 @@ def _watched(outcomes: Iterable[T], total: int) -> Iterator[T]:
         yield outcome
         if time.monotonic() - last > PATIENCE:
             last = time.monotonic()
-            print(f"{done:,} of {total:,} programs", file=sys.stderr)
+            say(f"{done:,} of {total:,} programs")
 
 
 def _written(folder: str, campaign: Campaign, failure: Failure) -> str:

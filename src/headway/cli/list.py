@@ -30,6 +30,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
+    from headway.cli import terminal
     from headway.cli.files import print_json
 
     kinds = [args.kind] if args.kind else list(KINDS)
@@ -38,9 +39,7 @@ def run(args: Namespace) -> int:
         print_json(listed)
         return 0
     for kind, plugins in listed.items():
-        print(f"{kind}:")
-        for line in _lines(plugins):
-            print(f"  {line}")
+        terminal.show("\n".join([f"{kind}:", *(f"  {line}" for line in _lines(plugins))]))
     return 0
 
 

@@ -15,7 +15,10 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from headway import __version__
+from headway.cli import terminal
 from headway.cli.arguments import help_of
+from headway.cli.completion import answer
+from headway.cli.progress import speaking
 from headway.errors import CheckFailed, HeadwayError
 
 COMMANDS = (
@@ -29,6 +32,7 @@ COMMANDS = (
     "trace",
     "fuzz",
     "explain",
+    "completion",
 )
 INTERRUPTED = 130
 
@@ -45,7 +49,9 @@ def parser() -> ArgumentParser:
         ),
     )
     top.add_argument("--version", action="version", version=f"headway {__version__}")
-    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subparsers = top.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True
+    )
     for command in COMMANDS:
         module = f"headway.cli.{command}"
         if find_spec(module):
@@ -74,12 +80,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
+    answer(parser)
     args = parser().parse_args(argv)
-    return args.run(args)
+    with speaking(args.command, args.quiet, args.is_watched):
+        return args.run(args)
 
 
 def _fail(message: str, code: int) -> int:
-    print(message, file=sys.stderr)
+    if sys.stderr:
+        terminal.show(message, sys.stderr)
     return code
 
 

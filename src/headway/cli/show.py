@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
         help="print instances: of a synchronized program with what they wait for, "
         "of a sequential one with what they require",
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, is_watched=False)  # what it prints shows how far it is
 
 
 def run(args: Namespace) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from typing import Any
 
@@ -14,6 +13,7 @@ from headway.cli.arguments import (
     add_program,
     add_target,
     chosen_passes,
+    completed,
 )
 
 
@@ -27,12 +27,13 @@ def add_parser(subparsers: Any) -> None:
         "headway sync calibration-loop --param tiles=4 --strategy barrier",
     )
     add_program(parser)
-    parser.add_argument(
+    strategy = parser.add_argument(
         "--strategy",
         default="counted",
         metavar="NAME",
         help="see: headway list strategies (counted)",
     )
+    completed(strategy, "strategies")
     add_target(parser)
     add_passes(parser)
     add_output(parser)
@@ -49,6 +50,7 @@ def run(args: Namespace) -> int:
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import load_program
+    from headway.cli.progress import say
     from headway.compiler import fit
     from headway.sync import to_text
 
@@ -66,5 +68,5 @@ def run(args: Namespace) -> int:
         )
         return 0
     for concession in report.concessions:
-        print(f"given up: {concession}", file=sys.stderr)
+        say(f"given up: {concession}")
     return 0

@@ -72,9 +72,12 @@ def called(function: F) -> F:
 
 
 def _kept(function: F, **options: bool) -> F:
-    """Numba looks for changes in the file of the function only; let it look in all that it uses."""
+    """Numba looks for changes in the file of the function only; let it look in all that it uses.
+
+    Other threads go on meanwhile: one says how long it takes.
+    """
     jit = cast(Any, numba.njit)  # pyright: ignore
-    kept = jit(cache=True, _nrt=False, **options)(function)
+    kept = jit(cache=True, nogil=True, _nrt=False, **options)(function)
     kept._cache._cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename).parent)
     return kept
 
