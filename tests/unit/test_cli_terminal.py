@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import Cli
 
+import headway
 from headway.cli import progress, terminal
 from headway.cli.main import COMMANDS, parser
 
@@ -176,6 +177,7 @@ def completions(line: str, folder: Path) -> list[str]:
     """Return what a shell is told when TAB is pressed at the end of a line."""
     answer = folder / "answer"
     asked = {
+        "PYTHONPATH": str(Path(headway.__file__).parents[1]),
         "_ARGCOMPLETE": "1",
         "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
         "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
