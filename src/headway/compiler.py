@@ -17,6 +17,7 @@ from headway.ir import verify
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.passes import Concession
+from headway.passes.cover_silent import covered, without_silence
 from headway.passes.report import Report, report
 from headway.sim import Timeline, simulate, simulate_ideal
 from headway.sim.attribution import Attribution, attribute
@@ -61,14 +62,14 @@ def fit(
     on = targets.load(target) if isinstance(target, str) else target
     names = None if passes is None else tuple(passes)
     verify(program)
-    bound = targets.bind(program, on)
+    bound, prepared = covered(targets.bind(program, on), on)
     synced = chosen.synchronize(bound, on)
     try:
         synced, concessions = _fitted(synced, on, chosen, names)
     except UnsupportedByTarget as error:
         synced, concessions = _with_barriers(bound, on, names, error)
     verify_sync(synced)
-    return synced, report(synced, concessions)
+    return synced, report(synced, (*prepared, *concessions))
 
 
 def _fitted(
@@ -115,7 +116,8 @@ def compare(
     chosen = known_strategies.names() if strategies is None else tuple(strategies)
     steps = None if passes is None else tuple(passes)
     progress(IDEAL)
-    ideal = simulate_ideal(targets.bind(program, on), inputs, on, detail=why)
+    bound = without_silence(targets.bind(program, on))
+    ideal = simulate_ideal(bound, inputs, on, detail=why)
     results = {IDEAL: Measured.of(ideal)}
     unsupported: dict[str, str] = {}
     for name in dict.fromkeys(chosen):
@@ -126,7 +128,7 @@ def compare(
             synced, found = fit(program, on, name, steps)
             timeline = simulate(synced, inputs, on, detail=why)
             if cost and found.concessions:
-                free = fit(program, unlimited(on), name, steps)[0]
+                free = fit(without_silence(program), unlimited(on), name, steps)[0]
                 found = found.with_cost(timeline.latency - simulate(free, inputs, on).latency)
             results[name] = Measured.of(timeline, found)
         except UnsupportedByTarget as error:

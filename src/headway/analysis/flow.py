@@ -27,6 +27,7 @@ from headway.analysis.levels import NEAR, REACH, SPAN, Shift, zone_of
 from headway.analysis.records import EVERY, Cell, Known, Merger, Path, Shifter
 from headway.analysis.reduce import Need
 from headway.analysis.steps import AnyStep, IfStep, LoopStep, Rotation, Step, Steps
+from headway.analysis.touches import Touch
 from headway.analysis.visit import Rules, Visitor
 
 PATIENCE = 3
@@ -215,14 +216,25 @@ class Flow:
 
     def _concrete(self, step: Step) -> Step:
         """Return a step with the slots that only the current iteration tells."""
-        if all(touch.cell >= 0 for touch in (*step.reads, *step.writes)):
+        own, shown = (step.reads, step.writes), (step.shown_reads, step.shown_writes)
+        if all(touch.cell >= 0 for touches in (*own, *shown) for touch in touches):
             return step
-        places, iterations = self._steps.places, self._iterations
-        reads, writes = (
-            tuple([t if t.cell >= 0 else t.at(places[t.place], iterations) for t in touches])
-            for touches in (step.reads, step.writes)
+        reads, writes = map(self._concrete_touches, own)
+        shown_reads, shown_writes = (
+            map(self._concrete_touches, shown)
+            if shown != own
+            else (
+                reads,
+                writes,
+            )
         )
-        return step._replace(reads=reads, writes=writes)
+        return step._replace(
+            reads=reads, writes=writes, shown_reads=shown_reads, shown_writes=shown_writes
+        )
+
+    def _concrete_touches(self, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
+        places, iterations = self._steps.places, self._iterations
+        return tuple([t if t.cell >= 0 else t.at(places[t.place], iterations) for t in touches])
 
     def _settle(self, step: LoopStep, entry: list[int]) -> _Walk:
         """Walk the body until what holds at the header holds at the end too."""

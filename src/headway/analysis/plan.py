@@ -49,8 +49,8 @@ class Sites:
         """Return the sites of a step."""
         found = self._of.get(step.at)
         if found is None:
-            touches = [(ACCESS, touch) for touch in (*step.reads, *step.writes)]
-            touches += [(WRITE, touch) for touch in step.writes]
+            touches = [(ACCESS, touch) for touch in (*step.shown_reads, *step.shown_writes)]
+            touches += [(WRITE, touch) for touch in step.shown_writes]
             sites = {id(site): site for site in (self._site(step.counter, *t) for t in touches)}
             found = self._of[step.at] = list(sites.values())
         return found

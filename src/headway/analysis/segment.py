@@ -3,7 +3,7 @@
 In     the instructions of a segment, one after the other; slots may use enclosing iterations
 Out    the waits of each: (counter, number of signals since the start of the segment)
 Exact  if all slot expressions of a buffer have one shape; otherwise slots that may be the same are
-       treated as the same
+       treated as the same; a silent instruction has a signal behind it before it is waited for
 Keeps  a wait is left out when earlier waits imply it: of its engine, or through other engines
 Cost   linear in the accesses, times the number of counters
 """
@@ -94,15 +94,17 @@ class Segment:
     def _signal(self, instr: Instr, known: Positions) -> None:
         q = instr.counter
         past = self._signals[q]
-        told = dict(known)
-        if past:
-            _join(told, past[-1])
-        told[q] = len(past) + 1
-        past.append(told)
+        position = len(past) + 1
+        if not instr.silent:
+            told = dict(known)
+            if past:
+                _join(told, past[-1])
+            told[q] = position
+            past.append(told)
         for accesses, is_write in ((instr.reads, False), (instr.writes, True)):
             for access in accesses:
                 for atom in self._atoms.of(access):
-                    self._record(access.buffer, atom, access.slot, q, len(past), is_write)
+                    self._record(access.buffer, atom, access.slot, q, position, is_write)
 
     def _record(
         self, buffer: str, atom: int, slot: Expr, q: str, position: int, is_write: bool

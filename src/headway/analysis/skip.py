@@ -59,7 +59,7 @@ def last_captures(
                 signals[q] += count or 0  # where it is None the count of q is not of interest
             at += size
             continue
-        signals[inner.counter] += 1
+        signals[inner.counter] += inner.signals
         for site in plan.sites.get(at, ()):
             period = _period(site.slot, iteration, slots[site.key.place])
             if period is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from headway.analysis.frames import Frame, Frames
+from headway.analysis.shown import shown
 from headway.analysis.slots import Shapes
 from headway.analysis.touches import Place, Touch, Touches
 from headway.ir.program import If, Instr, Loop, Node, Program, While, control_counter
@@ -29,7 +30,9 @@ class Step(NamedTuple):
 
     `at` numbers steps in textual order. `ordered` are counters that need no wait: its own if that
     is serial, and its engine's loads. `is_kept`: the sequencer stands still until the one before on
-    this counter has completed. `cells` are all that it may touch.
+    this counter has completed. `cells` are all that it may touch. It gives so many `signals`: one,
+    or none if it is silent; that shows `shown_reads` and `shown_writes`, besides its own those of
+    silent ones before it.
     """
 
     at: int
@@ -43,6 +46,9 @@ class Step(NamedTuple):
     reads: tuple[Touch, ...]
     writes: tuple[Touch, ...]
     cells: tuple[int, ...]
+    signals: int
+    shown_reads: tuple[Touch, ...]
+    shown_writes: tuple[Touch, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,7 @@ class Steps:
         self._touches = Touches(program, self._frames, shapes)
         self._waiting: tuple[dict[int, int], dict[int, int]] = ({}, {})  # by place: bits of hosts
         self._users: dict[tuple[int, int], Sequence[Users]] = {}
+        self._shown = shown(program)
         self._zone = self._at = 0
         self.body = self._body(program.body, {})
         self.sort_of_place: list[int] = []
@@ -213,7 +220,17 @@ class Steps:
             host = self._hosts[key] = self._host(node.engine, node.counter)
         reads = self._touches.of(node.reads, frame)
         writes = self._touches.of(node.writes, frame)
-        return self._step(node.name, host, reads, writes)
+        step = self._step(node.name, host, reads, writes)
+        if node.name in self._shown:
+            return self._special(step, node, frame)
+        return step
+
+    def _special(self, step: Step, node: Instr, frame: Frame) -> Step:
+        """Return a step that is silent, or has silent ones before it."""
+        reads, writes = (self._touches.of(a, frame) for a in self._shown[node.name])
+        cells = step.cells + tuple(n for touch in (*reads, *writes) for n in touch.cells)
+        signals = 0 if node.silent else 1
+        return step._replace(cells=cells, signals=signals, shown_reads=reads, shown_writes=writes)
 
     def _host(self, engine: str, counter: str) -> _Host:
         """Return what its instructions wait for without being told, and number it."""
@@ -249,7 +266,20 @@ class Steps:
         at = self._at
         self._at = at + 1
         return Step(
-            at, name, engine, counter, ordered, is_kept, is_load, is_idle, reads, writes, cells
+            at,
+            name,
+            engine,
+            counter,
+            ordered,
+            is_kept,
+            is_load,
+            is_idle,
+            reads,
+            writes,
+            cells,
+            1,
+            reads,
+            writes,
         )
 
     def _loads(self, node: Loop | While | If, frame: Frame) -> tuple[Step, ...]:

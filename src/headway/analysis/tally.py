@@ -47,7 +47,7 @@ class Tallies:
         size = 0
         for step in steps:
             if isinstance(step, Step):
-                _add(signals, step.counter, 1)
+                _add(signals, step.counter, step.signals)
                 engines.add(step.engine)
                 size += 1
                 continue

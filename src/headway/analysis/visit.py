@@ -99,7 +99,7 @@ class Visitor:
         for number, cell in zip(step.cells, last.new_cells, strict=True):
             cells[number] = cell
         known[:] = last.new_known
-        self.levels.count[step.counter] += 1
+        self.levels.count[step.counter] += step.signals
 
     def _visit(self, step: Step) -> None:
         known = self.known[step.engine]
@@ -126,7 +126,7 @@ class Visitor:
         """Return what the step depends on, without what its engine knows to be complete."""
         found: list[Candidate] = []
         cells, covers = self.cells, self.levels.covers
-        _, _, engine, _, ordered, _, _, _, reads, writes, _ = step
+        engine, ordered, reads, writes = step.engine, step.ordered, step.reads, step.writes
         for kind, touches in ((ACCESS, writes), (WRITE, reads)):
             for touch in touches:
                 if touch.cell < 0:
@@ -248,8 +248,10 @@ class Visitor:
                 self.cells[touch.cell] = shared[key][1]
 
     def _signal(self, step: Step, known: list[int]) -> None:
-        """Count the signal and make it the last access to all that is touched."""
-        q, reads, writes = step.counter, step.reads, step.writes
+        """Count the signal and make it the last access to all that it shows."""
+        if not step.signals:
+            return
+        q, reads, writes = step.counter, step.shown_reads, step.shown_writes
         level = self.levels.count[q] = self.levels.count[q] + 1
         before, known[q] = known[q], level
         record = Record(level, level, tuple(known), 0, next(self.levels.groups))

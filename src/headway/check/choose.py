@@ -97,7 +97,8 @@ class _Run:
             raise InvalidInput(
                 Diagnostic(
                     "the program does not fit the compiled judge",
-                    rule="it knows values of 62 bits, and semaphores that do not wrap",
+                    rule="it knows values of 62 bits, semaphores that do not wrap, and no silent"
+                    " instructions",
                     help="take the reference",
                 )
             ) from None

@@ -39,11 +39,12 @@ LATENCIES = (1, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large and how odd a random program is."""
+    """How large and how odd a random program is; `silent` is the share of such instructions."""
 
     instructions: int = 16
     instances: int = 1000
     control_in_memory: bool = False
+    silent: float = 0
 
 
 class Case(NamedTuple):
@@ -154,7 +155,8 @@ class _Generator:
         writes = tuple(self._access(loops) for _ in range(dice.choice((0, 1, 1))))
         name = self._name("x")
         queue_name = queue.name if queue else None
-        return Instr(name, engine, queue_name, reads, writes, Takes(latency, occupancy))
+        silent = self.shape.silent > 0 and dice.random() < self.shape.silent
+        return Instr(name, engine, queue_name, reads, writes, Takes(latency, occupancy), silent)
 
     def _access(self, loops: tuple[str, ...]) -> Access:
         buffer = self.dice.choice(self.buffers)

@@ -9,6 +9,8 @@ completions lie before it for sure. A wait `q >= t` of an instance with requirem
 Less, and an instance may issue before something it depends on: early. More, and it may stand
 still for nothing: late. Nothing here is shared with the strategies.
 
+Positions are numbers of completions here; where an instance is silent, those of signals differ.
+
 A flag is one more counter: to set it is its signal, which tells all that its engine knew and that
 everything issued on its counter has completed; the k-th take is a wait for the k-th signal. A take
 is exact if its token tells nothing but what the instance requires or what is known anyway. Where
@@ -29,7 +31,7 @@ from headway.check.verdict import Finding, Verdict, verdict
 from headway.ir.expr import Inputs
 from headway.ir.program import Instr, control_counter
 from headway.ir.walk import walk
-from headway.spec import MAX_INSTANCES, Instance
+from headway.spec import MAX_INSTANCES, Instance, Signals
 from headway.sync.expand import ConcreteWait, Event, expand
 from headway.sync.program import SyncProgram
 
@@ -84,6 +86,7 @@ class Replay:
             for engine in engines
         }
         self._counters = counters
+        self._signals = Signals.of(need.instance for need in needs)
         self._taken = {flag.name: f"{flag.name} taken" for flag in sync.flags if flag.holds}
         self._knowledge = Knowledge((*counters, *self._flags, *self._taken.values()))
         self._known: dict[str, Vector] = dict.fromkeys(hosts, self._knowledge.nothing)
@@ -140,10 +143,18 @@ class Replay:
 
     def _position(self, wait: ConcreteWait) -> int:
         """Return the position that a wait names, counted through barriers; 0 if it names none."""
-        return self._base[wait.counter] + wait.threshold if wait.threshold > 0 else 0
+        if wait.threshold <= 0:
+            return 0
+        before = self._signals.among(wait.counter, self._base[wait.counter])
+        return self._signals.position(wait.counter, before + wait.threshold)
 
     def _reached(self, counter: str) -> int:
         return len(self._knowledge.signals[counter])
+
+    def _given(self, counter: str) -> int:
+        """Return how many signals a counter has given since the last barrier."""
+        among = self._signals.among
+        return among(counter, self._reached(counter)) - among(counter, self._base[counter])
 
     def _missing(self, event: Event) -> ConcreteWait | None:
         for wait in event.waits:
@@ -179,11 +190,11 @@ class Replay:
         counter = "" if event.kind in ("barrier", "end") else self._counter_of(engine, event)
         position = self._reached(counter) + 1 if counter else 0
         for wait in event.waits:
-            count = self._reached(wait.counter) - self._base[wait.counter]
-            self._watch.note(Looked(engine, event, wait, counter, position), count)
+            looked = Looked(engine, event, wait, counter, position)
+            self._watch.note(looked, self._given(wait.counter))
 
     def _find_overtaken(self) -> None:
-        for looked, cell in self._watch.overtaken(self._knowledge, self._base):
+        for looked, cell in self._watch.overtaken(self._knowledge, self._base, self._signals):
             late = findings.overtaken(looked.engine, looked.event, looked.wait, cell)
             self._tell(looked.engine, late)
 
@@ -218,8 +229,9 @@ class Replay:
         for wait in stricter:
             if self._position(wait) > self._of(known, wait.counter):
                 self._tell(engine, self._late(need, wait, known, final), need.number)
-                excess = self._position(wait) - need.required.get(wait.counter, 0)
-                self.late.append((wait, excess))
+                number = self._signals.number
+                required = number(wait.counter, need.required.get(wait.counter, 0))
+                self.late.append((wait, number(wait.counter, self._position(wait)) - required))
         for counter in self._counters:
             if self._of(final, counter) < need.required.get(counter, 0):
                 self._tell(engine, self._early(event, need, counter), need.number)
@@ -234,12 +246,13 @@ class Replay:
     def _allowed(self, need: Need) -> dict[str, int]:
         """Return the highest positions that the instance may wait for: what the ideal waits for.
 
-        In the ideal, an engine without work inside a loop or if does not load its control value.
+        In the ideal, an engine without work inside a loop or if does not load its control value,
+        and what a silent instance has done is seen with the next signal.
         """
         if self._is_follower(need.instance):
             return {}
         return {
-            q: position
+            q: self._signals.cover(q, position)
             for q, position in need.required.items()
             if not self._is_follower(self._needs[q][position - 1].instance)
         }
@@ -285,24 +298,33 @@ class Replay:
         return any(self._of(known, q) > position for q, position in token.issued)
 
     def _late(self, need: Need, wait: ConcreteWait, known: Vector, final: Vector) -> Finding:
+        required = self._numbers(need)
         if wait.counter not in self._flags:
-            return findings.late(need.instance, wait, self._position(wait), need.required)
+            position = self._signals.number(wait.counter, self._position(wait))
+            return findings.late(need.instance, wait, position, required)
         token = self._tokens[wait.counter][wait.threshold - 1]
         known = self._with(self._allowed(need), known, final)
         told = ((q, self._of(token.known, q)) for q in self._counters)
         late = (pair for pair in told if pair[1] > self._of(known, pair[0]))
         counter, position = next(late, token.issued[0])
-        return findings.late_take(need.instance, wait, counter, position, need.required)
+        position = self._signals.number(counter, position)
+        return findings.late_take(need.instance, wait, counter, position, required)
+
+    def _numbers(self, need: Need) -> dict[str, int]:
+        """Return the signals that show what an instance requires."""
+        return {q: self._signals.number(q, position) for q, position in need.required.items()}
 
     def _of(self, known: Vector, counter: str) -> int:
         return known[self._knowledge.index[counter]]
 
     def _early(self, event: Event, need: Need, counter: str) -> Finding:
-        position = need.required[counter]
+        position, signals = need.required[counter], self._signals
         before = self._needs[counter][position - 1].instance
+        before = before._replace(position=signals.number(counter, position))
         waits = [(self._position(w), str(w.wait)) for w in event.waits if w.counter == counter]
         waits += self._tokens_from(counter, event)
         waited, wait = max(waits, key=lambda pair: pair[0], default=(0, ""))
+        waited = signals.among(counter, waited)
         return findings.early(event, need.instance, before, waited, wait)
 
     def _tokens_from(self, counter: str, event: Event) -> Iterator[tuple[int, str]]:
@@ -342,7 +364,8 @@ class Replay:
         known = self._knowledge.after(self._in_order(engine, need, before), allowed.items())
         for counter in self._counters:
             if self._of(known, counter) < self._base[counter]:
-                position, needed = self._base[counter], need.required.get(counter, 0)
+                position = self._signals.among(counter, self._base[counter])
+                needed = self._numbers(need).get(counter, 0)
                 late = findings.late_barrier(barrier, need.instance, counter, position, needed)
                 self._tell(engine, late, need.number)
                 return
@@ -384,23 +407,25 @@ class Replay:
                 ended = [e for e in self._events if self._event(e).kind == "end"]
                 self._tell(engine, findings.lonely_barrier(engine, event, ended))
             elif missing := self._missing(event):
-                reached = self._reached(missing.counter) - self._base[missing.counter]
-                total = self._total(missing.counter) - self._base[missing.counter]
+                reached = self._given(missing.counter)
+                total = reached + self._to_come(missing.counter)
                 tell = findings.no_token if missing.counter in self._flags else findings.deadlock
                 self._tell(engine, tell(engine, event, missing, reached, total, waits_for))
         if len(self._found) == before:
             self._report_missing()
             self._report_leftover()
 
-    def _total(self, counter: str) -> int:
-        """Return how many signals of a counter come in all, if nobody is stuck."""
+    def _to_come(self, counter: str) -> int:
+        """Return how many signals of a counter are still to come, if nobody is stuck."""
+        reached, among = self._reached(counter), self._signals.among
         if counter in self._flags:
             events = (event for events in self._events.values() for event in events)
-            return sum(event.kind == "set" and event.name == counter for event in events)
+            sets = sum(event.kind == "set" and event.name == counter for event in events)
+            return sets - reached
         ended = (engine for engine in self._events if self._event(engine).kind == "end")
         if any(counter in (*self._hosted[e], control_counter(e)) for e in ended):
-            return self._reached(counter)
-        return len(self._needs[counter])
+            return 0
+        return among(counter, len(self._needs[counter])) - among(counter, reached)
 
     def _report_leftover(self) -> None:
         events = (event for events in self._events.values() for event in events)

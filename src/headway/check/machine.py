@@ -19,6 +19,7 @@ from typing import NamedTuple
 from headway.check.needs import Need
 from headway.ir.program import Instr, control_counter
 from headway.ir.walk import walk
+from headway.spec import Signals
 from headway.sync.expand import Event
 from headway.sync.program import Flag, SyncProgram
 
@@ -47,7 +48,8 @@ class Step(NamedTuple):
 class Machine(NamedTuple):
     """Engines with their steps. `issued[c][p]` instances of c are issued after p steps of its host.
 
-    `required` lists for every step what its instance must have seen complete.
+    `required` lists for every step what its instance must have seen complete, and `signals` tells
+    which completions can be seen.
     """
 
     engines: tuple[str, ...]
@@ -56,6 +58,7 @@ class Machine(NamedTuple):
     steps: tuple[tuple[Step, ...], ...]
     issued: tuple[tuple[int, ...], ...]
     required: tuple[tuple[tuple[Condition, ...], ...], ...]
+    signals: Signals
 
     def is_early(self, engine: int, step: int, completed: Sequence[int]) -> list[int]:
         """Return the counters of which an instance, issued now, should have seen more."""
@@ -73,7 +76,13 @@ def machine(sync: SyncProgram, needs: Sequence[Need] | None, events: Events) -> 
         return None
     required = tuple(tuple(builder.required(step) for step in row) for row in steps)
     return Machine(
-        builder.engines, builder.counters, builder.hosts, steps, builder.issued, required
+        builder.engines,
+        builder.counters,
+        builder.hosts,
+        steps,
+        builder.issued,
+        required,
+        builder.signals,
     )
 
 
@@ -83,7 +92,7 @@ def ideal_machine(given: Machine, serial: frozenset[str]) -> Machine:
     required: list[tuple[tuple[Condition, ...], ...]] = []
     for number, row in enumerate(given.steps):
         kept = [(step, r) for step, r in zip(row, given.required[number], strict=True) if step.need]
-        waits = [(*r, *_own(given, number, step, serial)) for step, r in kept]
+        waits = [(*_seen(given, r), *_own(given, number, step, serial)) for step, r in kept]
         blocked = [()] + [_blocking(step) for step, _ in kept]
         rows.append(
             tuple(
@@ -94,6 +103,12 @@ def ideal_machine(given: Machine, serial: frozenset[str]) -> Machine:
         required.append(tuple(r for _, r in kept))
     issued = tuple(_running(rows[host], counter) for counter, host in enumerate(given.hosts))
     return given._replace(steps=tuple(rows), issued=issued, required=tuple(required))
+
+
+def _seen(given: Machine, required: Sequence[Condition]) -> Iterator[Condition]:
+    """A silent completion is seen with the next signal."""
+    for counter, position in required:
+        yield counter, given.signals.cover(given.counters[counter], position)
 
 
 def _own(given: Machine, engine: int, step: Step, serial: frozenset[str]) -> tuple[Condition, ...]:
@@ -139,6 +154,15 @@ class _Builder:
             node.name: node.counter for node in walk(program.body) if isinstance(node, Instr)
         }
         self._needs: defaultdict[str, list[Need]] = defaultdict(list)
+        silent = {
+            node.name for node in walk(program.body) if isinstance(node, Instr) and node.silent
+        }
+        self.signals = Signals(
+            (q, event.name in silent)
+            for engine, row in events.items()
+            for event in row
+            if (q := self._counter(engine, event))
+        )
         self._has_needs = needs is not None
         for need in needs or ():
             self._needs[need.instance.counter].append(need)
@@ -215,7 +239,8 @@ class _Builder:
                 steps.append(set_at)
                 completions.append(seen)
             elif wait.threshold > 0:
-                position = base[wait.counter] + wait.threshold
+                number = self.signals.among(wait.counter, base[wait.counter]) + wait.threshold
+                position = self.signals.position(wait.counter, number)
                 completions.append((self._index[wait.counter], position))
         return tuple(steps), tuple(completions)
 

@@ -2,8 +2,8 @@
 
 In     a program and inputs
 Out    how many waits its instances have to execute together, and no program can do with fewer
-Exact  for programs in which every engine knows the control values that it needs: instances, their
-       order and what they require are those of `headway.spec`
+Exact  for programs in which every engine knows the control values that it needs, and no instance
+       is silent: instances, their order and what they require are those of `headway.spec`
 Cost   linear in the instances, times the counters
 
 An instance needs no wait for what its engine knows from its waits before, nor for what another of

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from headway.check.knowledge import Knowledge
+from headway.spec import Signals
 from headway.sync.expand import MAX_EVENTS, ConcreteWait, Event
 from headway.sync.program import Semaphore
 
@@ -63,14 +64,14 @@ class Watch:
         self._looked[cell.counter].append(looked)
 
     def overtaken(
-        self, knowledge: Knowledge, base: Mapping[str, int]
+        self, knowledge: Knowledge, base: Mapping[str, int], signals: Signals
     ) -> Iterator[tuple[Looked, Semaphore]]:
         """Yield the waits that may look too late, one for each counter, and forget all."""
         for counter, cell in self._cells.items():
-            wraps = base[counter] + cell.most
-            signals, looked = knowledge.signals[counter], self._looked[counter]
-            if wraps < len(signals):
-                told = signals[wraps]
+            wraps = signals.position(counter, signals.among(counter, base[counter]) + cell.most + 1)
+            past, looked = knowledge.signals[counter], self._looked[counter]
+            if wraps <= len(past):
+                told = past[wraps - 1]
                 late = (x for x in looked if not self._is_before(x, told, knowledge))
                 yield from ((x, cell) for x in [next(late, None)] if x)
             looked.clear()

@@ -13,6 +13,7 @@ from dataclasses import replace
 from headway.check.machine import Condition, Machine, Step, machine
 from headway.check.verdict import Finding, Verdict
 from headway.ir.expr import Inputs
+from headway.ir.walk import instructions
 from headway.sync.expand import Event, expand_beginning
 from headway.sync.program import SyncProgram
 
@@ -26,7 +27,7 @@ MAX_EVENTS = 50_000
 def with_schedules(verdict: Verdict, sync: SyncProgram, inputs: Inputs) -> Verdict:
     """Add schedules to the first early findings."""
     shown = [n for n, finding in enumerate(verdict.findings) if finding.kind == "early"][:MOST]
-    if not shown or sync.semaphores:
+    if not shown or sync.semaphores or any(i.silent for i in instructions(sync.program.body)):
         return verdict
     given = machine(sync, None, expand_beginning(sync, inputs, MAX_EVENTS))
     assert given is not None, "without needs nothing is out of turn"

@@ -96,7 +96,8 @@ def add_target(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="another limit of the target: registers=4, semaphores=8, width=6, signed=0, waits=1",
+        help="another limit of the target: registers=4, semaphores=8, width=6, signed=0, waits=1,"
+        " updates=0",
     )
 
 

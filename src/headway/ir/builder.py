@@ -110,11 +110,13 @@ class Builder:
         writes: Iterable[Place] = (),
         takes: float | tuple[float, float] | None = None,
         does: Work | None = None,
+        silent: bool = False,
     ) -> Instr:
         """Add an instruction.
 
         It is issued by `engine`, by default the host of `queue`. `takes` is its latency in ns, or
-        latency and occupancy; `does` is its work, for targets that know how long it takes.
+        latency and occupancy; `does` is its work, for targets that know how long it takes. The
+        completion of a `silent` one is no signal.
         """
         at = _caller()
         if takes is not None and does is not None:
@@ -127,6 +129,7 @@ class Builder:
             _accesses(reads),
             _accesses(writes),
             does if takes is None else _duration(takes),
+            silent,
             at,
         )
         self._bodies[-1].append(instr)

@@ -9,11 +9,13 @@ from difflib import get_close_matches
 DECLARATIONS = ("input", "engine", "queue", "buffer")
 HEADS = ("loop", "while", "if")
 CLAUSES = ("triggers", "reads", "writes", "takes", "does")
+MARKS = ("silent",)
+"""Clauses of one word."""
 
 SYNC = ("wait", "waits", "barrier", "exec", "registers", "set", "take")
 
 WORDS = frozenset(
-    (*DECLARATIONS, *HEADS, *CLAUSES, *SYNC, "else", "load", "and", "or", "min", "max")
+    (*DECLARATIONS, *HEADS, *CLAUSES, *MARKS, *SYNC, "else", "load", "and", "or", "min", "max")
 )
 """Words that no engine, input, loop or register may be called."""
 

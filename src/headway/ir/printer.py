@@ -104,7 +104,8 @@ def _load(control: ControlRead | None) -> str:
 def _instr(instr: Instr) -> str:
     queue = f" triggers({instr.queue})" if instr.queue is not None else ""
     reads, writes = _accesses("reads", instr.reads), _accesses("writes", instr.writes)
-    return f"{instr.engine} {instr.name}{queue}{reads}{writes}{_cost(instr.cost)}"
+    silent = " silent" if instr.silent else ""
+    return f"{instr.engine} {instr.name}{queue}{reads}{writes}{_cost(instr.cost)}{silent}"
 
 
 def _accesses(word: str, accesses: Iterable[Access]) -> str:

@@ -111,7 +111,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Instr:
-    """A static instruction: issued by `engine`, run by `queue` if given, else by `engine`."""
+    """A static instruction: issued by `engine`, run by `queue` if given, else by `engine`.
+
+    `silent`: its completion is no signal, and shows with the next signal of its counter.
+    """
 
     name: str
     engine: str
@@ -119,6 +122,7 @@ class Instr:
     reads: tuple[Access, ...] = ()
     writes: tuple[Access, ...] = ()
     cost: Takes | Work | None = None
+    silent: bool = False
     at: Location | None = _place()
 
     @property

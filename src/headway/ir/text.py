@@ -9,7 +9,7 @@ from headway.ir.blocks import Block, BlockReader
 from headway.ir.clauses import Clause, ClauseReader
 from headway.ir.expr import Input
 from headway.ir.lexer import Piece, Text, no_collection
-from headway.ir.names import CLAUSES, DECLARATIONS
+from headway.ir.names import CLAUSES, DECLARATIONS, MARKS
 from headway.ir.program import (
     Buffer,
     ControlRead,
@@ -150,6 +150,9 @@ class ProgramReader(BlockReader[Node, ControlRead]):
         word = self.words[self.index]
         known = self._known.get(word)
         if known is not None:
+            self.index += 1
+        elif word in MARKS:
+            known = word, True
             self.index += 1
         elif word in CLAUSES:
             reader = ClauseReader(self.text, self.index, self.names)

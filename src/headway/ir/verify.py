@@ -11,7 +11,7 @@ from math import isfinite
 
 from headway.errors import Location, Note
 from headway.ir.access_rules import AccessRules
-from headway.ir.names import CLAUSES, DECLARATIONS, HEADS, is_title, shown, suggestion
+from headway.ir.names import CLAUSES, DECLARATIONS, HEADS, MARKS, is_title, shown, suggestion
 from headway.ir.problems import Problems, Quote, no_quote
 from headway.ir.program import (
     ControlRead,
@@ -155,7 +155,7 @@ class _BodyRules:
             self._work(instr.cost, instr.at)
 
     def _unknown_engine(self, instr: Instr) -> None:
-        known = (*sorted(self._engines), *DECLARATIONS, *HEADS, *CLAUSES)
+        known = (*sorted(self._engines), *DECLARATIONS, *HEADS, *CLAUSES, *MARKS)
         self._problems.add(
             f"engine {shown(instr.engine)} is not declared",
             instr.at,

@@ -80,7 +80,8 @@ SIGNAL, BARRIER = Stretch(1), Stretch(-inf, 0, -inf, 0)
 
 def between_barriers(sync: SyncProgram, counters: Iterable[str]) -> dict[str, float]:
     """Return for each counter the most signals that it can give without a barrier."""
-    counter_of = {instr.name: instr.counter for instr in instructions(sync.program.body)}
+    instrs = instructions(sync.program.body)
+    counter_of = {instr.name: "" if instr.silent else instr.counter for instr in instrs}
     hosts = {queue.name: queue.host for queue in sync.program.queues}
     for engine in sync.program.hosts:
         hosts |= {engine: engine, control_counter(engine): engine}

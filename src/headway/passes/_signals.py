@@ -36,7 +36,8 @@ class Signals:
 
     def _of_node(self, node: Node) -> Counter[str]:
         if isinstance(node, Instr):
-            return Counter({node.counter: 1} if node.counter in self._counters else {})
+            is_counted = node.counter in self._counters and not node.silent
+            return Counter({node.counter: 1} if is_counted else {})
         if isinstance(node, If):
             inside = self._of(node.then) | self._of(node.orelse)  # the larger of each
         else:

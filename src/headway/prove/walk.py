@@ -28,7 +28,7 @@ from headway.ir.program import (
     While,
     control_counter,
 )
-from headway.ir.walk import engines_inside
+from headway.ir.walk import engines_inside, instructions
 from headway.prove.cells import Block, Cells
 from headway.prove.facts import Facts
 from headway.prove.follow import Case, Cursor, Cursors, Undecided, asked_trips, is_local
@@ -102,6 +102,11 @@ class Walk:
         sync = self.cells.sync
         if sync.flags:
             raise Undecided("programs with flags are not followed", sync.flags[0].at)
+        for instr in instructions(sync.program.body):
+            if instr.silent:
+                raise Undecided(
+                    f"{instr.name} is silent, and counts are those of signals", instr.at
+                )
         for semaphore in sync.semaphores:
             if semaphore.most < ENOUGH:
                 why = f"{semaphore.counter} has {semaphore.width} bits and may wrap"

@@ -86,12 +86,11 @@ def tracks(a: Arrays, code: Code, model: Model) -> tuple[Track, ...]:
         times = a.times[low:high].reshape(-1, kernel.TIMES_WIDTH)
         deep = a.deep[low_deep : low_deep + record[rec.DEEP]]
         if len(times):
-            columns = [
-                _column("i", times[:, kernel.SITE].astype(np.int32)),
-                _column("i", deep),
-                *(_column("q", times[:, k]) for k in (kernel.ISSUE, kernel.START, kernel.DONE)),
-            ]
-            found.append(Track(name, owner, sites, *columns))
+            places = _column("i", times[:, kernel.SITE].astype(np.int32))
+            order = (kernel.ISSUE, kernel.START, kernel.DONE)
+            issue, start, done = (_column("q", times[:, k]) for k in order)
+            iterations = _column("i", deep)
+            found.append(Track(name, owner, sites, places, iterations, issue, start, done))
     return tuple(found)
 
 

@@ -29,9 +29,15 @@ def _column(code: Literal["i", "q"]) -> array[int]:
 
 @dataclass(slots=True)
 class _Counter:
-    """`base` signals lie before the last barrier; `free` is when the next one may start."""
+    """`base` signals and `drained` instances lie before the last barrier.
 
+    `free` is when the next one may start. `signals` are the numbers of the instances that are not
+    silent; None if none is.
+    """
+
+    signals: array[int] | None = None
     base: int = 0
+    drained: int = 0
     free: int = 0
     sites: array[int] = _column("i")
     iterations: array[int] = _column("i")
@@ -42,6 +48,20 @@ class _Counter:
     @property
     def last(self) -> int:
         return self.done[-1] if self.done else 0
+
+    @property
+    def count(self) -> int:
+        """How many signals there are."""
+        return len(self.done if self.signals is None else self.signals)
+
+    def instance(self, number: int) -> int:
+        """Return the number of the instance that gives a signal, 0 for none."""
+        return number if self.signals is None or not number else self.signals[number - 1]
+
+    def seen(self, time: int) -> int:
+        """Return how many signals there are at a time."""
+        instances = bisect_right(self.done, time, lo=self.drained)
+        return instances if self.signals is None else bisect_right(self.signals, instances)
 
 
 @dataclass(slots=True)
@@ -88,7 +108,10 @@ class Machine:
         self._model = model
         self._costs = model.costs
         self._narrow = model.narrow
-        self._counters = [_Counter() for _ in (*model.counters, *model.flags)]
+        self._counters = [
+            _Counter(array("i") if number in model.silent else None)
+            for number in range(len(model.counters) + len(model.flags))
+        ]
         self._sequencers = [
             _Sequencer(name, steps, _drained(model, name), self.log and self.log.engines[number])
             for number, (name, steps) in enumerate(programs)
@@ -153,14 +176,14 @@ class Machine:
 
     def _await(self, sequencer: _Sequencer, wait: Await) -> bool:
         counter = self._counters[wait.counter]
-        position = counter.base + wait.threshold if wait.threshold > 0 else 0
-        if position > len(counter.done):
+        number = counter.base + wait.threshold if wait.threshold > 0 else 0
+        if number > counter.count:
             return False
-        self._pass(sequencer, wait, position)
+        self._pass(sequencer, wait, counter.instance(number))
         return True
 
     def _pass(self, sequencer: _Sequencer, wait: Await, position: int) -> None:
-        """Pass a wait when the signal number `position` is seen; with 0 it holds already."""
+        """Pass a wait when the instance `position` is seen complete; with 0 it holds already."""
         begin = sequencer.time
         if position:
             until = self._counters[wait.counter].done[position - 1] + self._costs.hop
@@ -223,6 +246,8 @@ class Machine:
         counter.issue.append(issue)
         counter.start.append(start)
         counter.done.append(max(counter.last, start + timing.latency))
+        if counter.signals is not None and not timing.silent:
+            counter.signals.append(len(counter.done))
 
     def _note(self, sequencer: _Sequencer, counter: int, at: Location | None) -> None:
         if self.log and sequencer.log:
@@ -262,12 +287,13 @@ class Machine:
     def _when_it_holds(self, sequencer: _Sequencer, wait: Await) -> tuple[int, bool, int] | None:
         """Return when a narrow wait holds by the signals there are; None if by none of them."""
         counter, cell = self._counters[wait.counter], self._narrow[wait.counter]
-        seen = bisect_right(counter.done, sequencer.time - self._costs.hop, lo=counter.base)
+        seen = counter.seen(sequencer.time - self._costs.hop)
         wanted = cell.value(wait.threshold)
         if cell.value(seen - counter.base) >= wanted:
             return sequencer.time, True, 0
-        for position in range(seen + 1, len(counter.done) + 1):
-            if cell.value(position - counter.base) >= wanted:
+        for number in range(seen + 1, counter.count + 1):
+            if cell.value(number - counter.base) >= wanted:
+                position = counter.instance(number)
                 return counter.done[position - 1] + self._costs.hop, True, position
         return None
 
@@ -288,7 +314,7 @@ class Machine:
         if self.log is not None:
             self.log.meet(met, last)
         for counter in self._counters[: len(self._model.counters)]:  # flags keep their tokens
-            counter.base = len(counter.done)
+            counter.base, counter.drained = counter.count, len(counter.done)
         return True
 
     def _drain(self, sequencer: _Sequencer) -> Signal:
@@ -300,7 +326,7 @@ class Machine:
         last = NO_SIGNAL
         for number in sequencer.own:
             counter = self._counters[number]
-            if len(counter.done) > counter.base:
+            if len(counter.done) > counter.drained:
                 until = counter.last + self._costs.hop
                 signal = Signal(number, len(counter.done))
                 last = signal if until > sequencer.time else last
@@ -313,7 +339,7 @@ class Machine:
             at = action.at if isinstance(action, Meet) else None
             return problems.Stuck(sequencer.name, "", 0, 0, at)
         counter = self._counters[action.counter]
-        reached = len(counter.done) - counter.base
+        reached = counter.count - counter.base
         name = self._model.name(action.counter)
         return problems.Stuck(sequencer.name, name, action.threshold, reached, action.at)
 
@@ -336,9 +362,10 @@ class Machine:
     def tracks(self) -> tuple[Track, ...]:
         """Return the instances of every counter that has any."""
         model, places = self._model, tuple(self._places)
+        silent = frozenset(t.name for t in model.timings.values() if t.silent)
         rows = zip(model.counters, model.owners, self._counters, strict=False)
         return tuple(
-            Track(name, owner, places, c.sites, c.iterations, c.issue, c.start, c.done)
+            Track(name, owner, places, c.sites, c.iterations, c.issue, c.start, c.done, silent)
             for name, owner, c in rows
             if c.done
         )

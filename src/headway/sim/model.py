@@ -28,6 +28,7 @@ class Timing:
     occupancy: int
     payload: int
     trigger: int | None
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Model:
     """A bound program on a target. Counters are numbered: engines, queues, control counters.
 
     Flags have the numbers after them; `sources` are the counters that set them. `narrow` are the
-    semaphores that a run could fill.
+    semaphores that a run could fill, `silent` the counters of which some completion is no signal.
     """
 
     engines: tuple[str, ...]
@@ -74,6 +75,7 @@ class Model:
     flags: tuple[str, ...] = ()
     sources: tuple[int, ...] = ()
     narrow: Mapping[int, Semaphore] = field(default_factory=dict[int, Semaphore])
+    silent: frozenset[int] = frozenset()
 
     def name(self, number: int) -> str:
         """Return the counter or the flag that has a number."""
@@ -91,6 +93,7 @@ def model(
     counters = (*engines, *(q.name for q in queues), *map(control_counter, engines))
     names = tuple(flag.name for flag in flags)
     number = {counter: n for n, counter in enumerate((*counters, *names))}
+    silent = frozenset(number[i.counter] for i in instructions(program.body) if i.silent)
     return Model(
         engines,
         counters,
@@ -102,6 +105,7 @@ def model(
         names,
         tuple(number[flag.counter] for flag in flags),
         {number[s.counter]: s for s in semaphores if s.width < WIDE},
+        silent,
     )
 
 
@@ -113,7 +117,8 @@ def _timing(instr: Instr, number: dict[str, int], target: Target) -> Timing:
     payload = min(occupancy, max(0, latency - _ps(dma.setup) - _ps(dma.notify)))
     trigger = _trigger(instr, target) if instr.queue else None
     counter = number[instr.counter]
-    return Timing(instr.name, instr.engine, counter, latency, occupancy, payload, trigger)
+    name, silent = instr.name, instr.silent
+    return Timing(name, instr.engine, counter, latency, occupancy, payload, trigger, silent)
 
 
 def _trigger(instr: Instr, target: Target) -> int:

@@ -12,7 +12,7 @@ from headway.sim.actions import Action, Await, Budget, Issue, Read, actions
 from headway.sim.machine import Machine
 from headway.sim.model import Model, model
 from headway.sim.timeline import Timeline
-from headway.spec import Instance, required
+from headway.spec import Instance, Signals, required
 from headway.sync.program import SyncProgram
 from headway.targets.target import Target
 
@@ -35,23 +35,27 @@ def simulate_ideal(
     """Simulate the ideal machine: work and data movement take their time, synchronization none.
 
     `program` is bound to `target`. Every engine issues its instances in order, each as soon as what
-    it requires has completed. Raise InvalidInput as `headway.spec.required` does.
+    it requires has completed, and shows by a signal. Raise InvalidInput as `headway.spec.required`
+    does, and InvalidProgram if a silent instance that is waited for has no signal behind it.
     """
     bound = model(program, target)
     free = replace(bound, costs=bound.costs.without_synchronization())
     steps: dict[str, list[Action]] = {engine: [] for engine in program.hosts}
-    for instance, needed in required(program, inputs):
-        steps[instance.engine] += _ideal_steps(free, instance, needed)
+    needs = list(required(program, inputs))
+    signals = Signals.of(instance for instance, _ in needs)
+    for instance, needed in needs:
+        shown = {q: signals.number(q, position) for q, position in needed.items()}
+        steps[instance.engine] += _ideal_steps(free, instance, shown)
     programs = [(engine, iter(steps[engine])) for engine in program.hosts]
     machine = Machine(free, programs, detail)
     machine.run()
     return _timeline(machine, program.name, "ideal", target.name)
 
 
-def _ideal_steps(model: Model, instance: Instance, needed: dict[str, int]) -> Iterator[Action]:
+def _ideal_steps(model: Model, instance: Instance, signals: dict[str, int]) -> Iterator[Action]:
     at = instance.node.at
-    for counter, position in needed.items():
-        yield Await(model.number[counter], position, 0, at)
+    for counter, number in signals.items():
+        yield Await(model.number[counter], number, 0, at)
     if isinstance(instance.node, ControlRead):
         counter = model.number[instance.counter]
         yield Read(instance.node.name, counter, instance.iteration, at)

@@ -110,7 +110,8 @@ class Run:
         """
         if not self.is_flag(number):
             track = self.track(number)
-            ups = [(time, 1) for time in (track.done if track else ())]
+            rows = zip(track.sites, track.done, strict=True) if track else ()
+            ups = [(t, 1) for site, t in rows if not (track and track.is_silent(site))]
             return sorted([*ups, *((time, 0) for time in self.log.resets)], key=_time)
         tokens = len(self.counter(number).set_at)
         changes = [(self.done(Signal(number, k)), 1) for k in range(1, tokens + 1)]

@@ -36,8 +36,8 @@ def simulate(
     `engine` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`: the
     reference for short runs, for others the compiled one if it is installed. Both find the same
     times. `detail` records stalls and meetings too; only the reference can, and only it knows
-    semaphores of fewer than 32 bits. `limit` bounds the instances and iterations of all engines
-    together.
+    silent instructions and semaphores of fewer than 32 bits. `limit` bounds the instances and
+    iterations of all engines together.
 
     Raise InvalidInput on an input that does not fit or a run over the limit, InvalidProgram on a
     deadlock or a program that is not well formed, UnsupportedByTarget on a queue whose engine
@@ -67,7 +67,8 @@ class _Run:
         self._target = target
 
     def auto(self) -> Timeline:
-        if self._limit <= SHORT or self._model.narrow or not importlib.util.find_spec("numba"):
+        is_plain = not (self._model.narrow or self._model.silent)
+        if self._limit <= SHORT or not is_plain or not importlib.util.find_spec("numba"):
             return self.reference()
         try:
             return self.reference(limit=SHORT)
@@ -87,6 +88,13 @@ class _Run:
             raise InvalidInput(
                 Diagnostic(
                     "the compiled simulator knows no semaphores of fewer than 32 bits",
+                    help="take the reference simulator",
+                )
+            )
+        if self._model.silent:
+            raise InvalidInput(
+                Diagnostic(
+                    "the compiled simulator knows no silent instructions",
                     help="take the reference simulator",
                 )
             )

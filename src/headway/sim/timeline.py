@@ -44,6 +44,7 @@ class Track:
     """The instances of one counter, in order: their columns, each with one entry per instance.
 
     `sites` holds places in `places`; `iterations` the iteration numbers, `depth` for each instance.
+    Instructions in `silent` give no signal when they complete.
     """
 
     counter: str
@@ -54,9 +55,14 @@ class Track:
     issue: array[int]
     start: array[int]
     done: array[int]
+    silent: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.done)
+
+    def is_silent(self, site: int) -> bool:
+        """Tell whether instances of a place give no signal."""
+        return self.places[site].name in self.silent
 
     @property
     def is_control(self) -> bool:

@@ -14,6 +14,7 @@ from headway.spec.instances import (
 )
 from headway.spec.machine import Issue, ideal
 from headway.spec.required import is_ordered, required
+from headway.spec.signals import Signals, is_silent
 
 __all__ = [
     "MAX_INSTANCES",
@@ -22,10 +23,12 @@ __all__ = [
     "Instance",
     "Issue",
     "Readers",
+    "Signals",
     "dependences",
     "ideal",
     "instances",
     "is_ordered",
+    "is_silent",
     "negative_trip",
     "no_slot",
     "over_limit",

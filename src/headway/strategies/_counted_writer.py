@@ -135,7 +135,7 @@ class Writer:
         if q not in offsets:
             self._at += 1
         elif self._context.has_offsets:
-            offsets[q] += 1
+            offsets[q] += step.signals
             sites = self._plan.sites
             if sites and self._at in sites:
                 self._capture_all(sites[self._at], offsets[q], out)
@@ -147,7 +147,7 @@ class Writer:
 
     def _signal(self, step: Step) -> Iterator[SyncNode]:
         """Count the signal of a step and capture it where that is read later."""
-        yield from self._count(step.counter, 1, self._context.horizons[self._at])
+        yield from self._count(step.counter, step.signals, self._context.horizons[self._at])
         if sites := self._plan.sites.get(self._at):
             captures: Body = []
             self._capture_all(sites, self._offsets[step.counter], captures)

@@ -16,7 +16,8 @@ Cost   one register operation per counted signal and access, one wait per counte
 
 A capture starts at 0 and is never reset, so it always holds the position of the latest access to
 that slot, however many iterations or executions of the loop ago it was (C1, C2, C13), and 0 if
-there was none (C3, C12). A wait for 0 holds at once.
+there was none (C3, C12). A wait for 0 holds at once. An access by a silent instruction is captured
+as one more than the count: it shows with the next signal.
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ class _Writer:
             if node.engine == self.plan.engine:
                 waits = self.plan.waits(node.counter, node.reads, node.writes)
                 yield Exec(node.name, waits, node.at)
-            yield from self._count(node.counter, node.reads, node.writes)
+            yield from self._count(node.counter, node.reads, node.writes, node.silent)
         elif self.plan.walks(node):
             yield from self._control(node)
 
@@ -258,18 +259,25 @@ class _Writer:
             yield from self._count(control_counter(reader), control.reads, ())
 
     def _count(
-        self, counter: str, reads: tuple[Access, ...], writes: tuple[Access, ...]
+        self,
+        counter: str,
+        reads: tuple[Access, ...],
+        writes: tuple[Access, ...],
+        silent: bool = False,
     ) -> Iterator[SyncNode]:
         """Count one signal and capture it for every key and slot that the instruction touches."""
         if counter not in self.plan.counted:
             return
         shadow = RegisterRef(shadow_name(counter))
-        yield Assign(shadow, Binary("+", shadow, 1))
+        shown = Binary("+", shadow, 1)
+        if not silent:
+            yield Assign(shadow, shown)
         for kind, accesses in (("access", (*reads, *writes)), ("write", writes)):
             for touch in dict.fromkeys(self.facts.touches(accesses)):
                 key = Key(kind, counter, touch.buffer, touch.atom)
                 if key in self.plan.keys:
-                    yield Assign(RegisterRef(capture_name(key), touch.slot), shadow)
+                    register = RegisterRef(capture_name(key), touch.slot)
+                    yield Assign(register, shown if silent else shadow)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Out    the same program; its engines and queues declared, pipelined as the targe
 Cost   linear
 
 A duration that the program states is kept. On a serial counter an instruction occupies it until it
-has completed.
+has completed. What cannot signal its completion is silent.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class _Binding:
     def _node(self, node: Node) -> Node:
         match node:
             case Instr():
-                return replace(node, cost=self._takes(node))
+                return replace(node, cost=self._takes(node), silent=self._is_silent(node))
             case Loop() | While():
                 return replace(node, body=self.body(node.body))
             case If():
@@ -96,6 +96,15 @@ class _Binding:
                 help="let transfers of one engine share a queue",
             )
 
+    def _is_silent(self, instr: Instr) -> bool:
+        if instr.silent or instr.queue:
+            return instr.silent
+        if not self._target.updates_per_instruction:
+            return True
+        engine, work = self._target.engine(instr.engine), instr.cost
+        operation = self._operation(instr, work) if isinstance(work, Work) else None
+        return any(model is not None and not model.signals for model in (engine, operation))
+
     def _takes(self, instr: Instr) -> Takes:
         takes = instr.cost if isinstance(instr.cost, Takes) else self._estimate(instr)
         if instr.counter in self._serial and takes.occupancy != takes.latency:
@@ -124,16 +133,19 @@ class _Binding:
 
     def _compute(self, instr: Instr, work: Work) -> Takes:
         operations, engine = self._target.operations, self._target.engine(instr.engine)
-        spellings = (f"{work.operation}@{instr.engine}", f"{work.operation}:{work.dtype}")
-        name = next((s for s in spellings if s in operations), work.operation)
-        if name not in operations:
+        operation = self._operation(instr, work)
+        if operation is None:
             return self._unknown(instr, work, [n for n in operations if n.isidentifier()])
         if engine is None:
             return Takes(0, 0)  # reported already
-        operation = operations[name]
         if engine.name not in operation.engines:
             self._misplaced(instr, work, operation)
         return _duration(operation, engine, work.elements)
+
+    def _operation(self, instr: Instr, work: Work) -> Operation | None:
+        names = (f"{work.operation}@{instr.engine}", f"{work.operation}:{work.dtype}")
+        found = map(self._target.operations.get, (*names, work.operation))
+        return next(filter(None, found), None)
 
     def _unknown(self, instr: Instr, work: Work, known: list[str]) -> Takes:
         what = "move bytes by" if instr.queue else "compute"

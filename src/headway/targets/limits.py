@@ -18,7 +18,8 @@ def limited(target: Target, limits: Mapping[str, int]) -> Target:
     """Return `target` with these limits in place of its own.
 
     `registers` per engine; `semaphores` in all, of `width` bits, with a sign if `signed` is not 0;
-    `waits` that an instruction carries; `sums` and `thresholds`: whether a wait may compare with
+    `waits` that an instruction carries, and `updates`: with 0 of them only no-ops signal what an
+    engine has done; `sums` and `thresholds`: whether a wait may compare with
     register + number, and with a register at all. Raise InvalidInput on another name or a value
     that does not fit.
     """
@@ -37,8 +38,10 @@ def unlimited(target: Target) -> Target:
 
     What its instructions and its sequencers take stays the same.
     """
-    many = {"registers": MANY, "semaphores": MANY, "width": 64, "thresholds": 1}
-    return limited(target, many)
+    many = {"registers": MANY, "semaphores": MANY, "width": 64, "thresholds": 1, "updates": 1}
+    engines = tuple(replace(engine, signals=True) for engine in target.engines)
+    operations = {name: replace(x, signals=True) for name, x in target.operations.items()}
+    return limited(replace(target, engines=engines, operations=operations), many)
 
 
 Change = Callable[[Target, Count], Target]
@@ -64,6 +67,10 @@ def _waits(target: Target, value: Count) -> Target:
     return replace(target, waits_per_instruction=value)
 
 
+def _updates(target: Target, value: Count) -> Target:
+    return replace(target, updates_per_instruction=value)
+
+
 def _sums(target: Target, value: Count) -> Target:
     return replace(target, has_register_sums=bool(value))
 
@@ -78,6 +85,7 @@ LIMITS: dict[str, tuple[Change, int]] = {
     "width": (_width, 1),
     "signed": (_signed, 0),
     "waits": (_waits, 0),
+    "updates": (_updates, 0),
     "sums": (_sums, 0),
     "thresholds": (_thresholds, 0),
 }

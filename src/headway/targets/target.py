@@ -18,6 +18,7 @@ class EngineModel:
     """An engine. `trigger` is how long a trigger holds its sequencer; None = it has no queues.
 
     `drain` is the time from the end of an instruction's occupancy until it has completed.
+    `signals`: its instructions can signal that; if not, all are silent, no-ops too.
     """
 
     name: str
@@ -25,6 +26,7 @@ class EngineModel:
     pipelined: bool
     drain: Figure
     trigger: Figure | None
+    signals: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ class Operation:
     """What a compute instruction of `elements` elements per partition costs.
 
     It occupies one of `engines` for `max(floor, fixed + per_element * elements)` cycles and
-    completes `drain_per_element * elements` cycles after the engine's `drain`.
+    completes `drain_per_element * elements` cycles after the engine's `drain`. `signals`: it can
+    signal its completion; if not, it is silent.
     """
 
     engines: tuple[str, ...]
@@ -40,6 +43,7 @@ class Operation:
     fixed: Figure
     floor: Figure
     drain_per_element: Figure
+    signals: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,9 @@ class Target:
     Operations are looked up as `name@engine`, `name:dtype`, then `name`.
     `has_register_thresholds`: a wait may compare with a register; `has_register_sums`: with
     `register + immediate` at no extra cost. `default` is the duration of an instruction whose cost
-    the target does not know; None = such a program is refused.
+    the target does not know; None = such a program is refused. With no `updates_per_instruction` it
+    takes a no-op to signal what an engine has done; one is all that an instruction needs, since it
+    adds to one counter.
     """
 
     name: str

@@ -79,10 +79,13 @@ class Code(Rows):
 
 
 def lower(sync: SyncProgram, inputs: Inputs, limit: int) -> tuple[Plan, Code]:
-    """Return the code of all engines and of the program. Raise TooLarge if something does not fit.
+    """Return the code of all engines and of the program.
 
-    `limit` bounds instances, events and iterations of each of them.
+    `limit` bounds instances, events and iterations of each of them. Raise TooLarge if something
+    does not fit, such as instructions that are silent.
     """
+    if any(instr.silent for instr in instructions(sync.program.body)):
+        raise TooLarge
     nodes = (*instructions(sync.program.body), *control_reads(sync.program.body))
     plan = rec.plan(sync, {node.name: number for number, node in enumerate(nodes)})
     code = Code(rec.initial(plan, limit))

@@ -181,7 +181,7 @@ class _Builder:
             self._accesses(places[:reads], scope),
             self._accesses(places[reads:], scope),
             op.kind.work,
-            op.kind.at,
+            at=op.kind.at,
         )
 
     def _accesses(self, places: list[Located], scope: _Scope) -> tuple[Access, ...]:
