@@ -3,7 +3,7 @@
 In     the instructions of a segment, one after the other; slots may use enclosing iterations
 Out    the waits of each: (counter, number of signals since the start of the segment)
 Exact  if all slot expressions of a buffer have one shape; otherwise slots that may be the same are
-       treated as the same; a silent instruction has a signal behind it before it is waited for
+       treated as the same
 Keeps  a wait is left out when earlier waits imply it: of its engine, or through other engines
 Cost   linear in the accesses, times the number of counters
 """
@@ -38,11 +38,12 @@ class Segment:
         self._last: defaultdict[tuple[str, int], dict[Expr, _Last]] = defaultdict(dict)
         self._signals: defaultdict[str, list[Positions]] = defaultdict(list)
         self._known: defaultdict[str, Positions] = defaultdict(dict)
+        self._silent: defaultdict[str, list[Instr]] = defaultdict(list)  # since the last signal
 
     @property
     def is_empty(self) -> bool:
         """Tell whether nothing was issued since the start."""
-        return not self._signals
+        return not (self._signals or self._silent)
 
     def copy(self) -> Segment:
         """Return an independent copy, for one branch of an if."""
@@ -53,6 +54,7 @@ class Segment:
             other._last[place] = {s: _Last(dict(x[0]), dict(x[1])) for s, x in slots.items()}
         other._signals = defaultdict(list, {q: list(told) for q, told in self._signals.items()})
         other._known = defaultdict(dict, {e: dict(known) for e, known in self._known.items()})
+        other._silent = defaultdict(list, {q: list(found) for q, found in self._silent.items()})
         return other
 
     def add(self, instr: Instr) -> Positions:
@@ -93,18 +95,24 @@ class Segment:
 
     def _signal(self, instr: Instr, known: Positions) -> None:
         q = instr.counter
+        self._silent[q].append(instr)
+        if instr.silent:
+            return  # it shows with the next signal
         past = self._signals[q]
-        position = len(past) + 1
-        if not instr.silent:
-            told = dict(known)
-            if past:
-                _join(told, past[-1])
-            told[q] = position
-            past.append(told)
+        told = dict(known)
+        if past:
+            _join(told, past[-1])
+        told[q] = len(past) + 1
+        past.append(told)
+        for shown in self._silent.pop(q):
+            self._show(shown, len(past))
+
+    def _show(self, instr: Instr, position: int) -> None:
         for accesses, is_write in ((instr.reads, False), (instr.writes, True)):
             for access in accesses:
                 for atom in self._atoms.of(access):
-                    self._record(access.buffer, atom, access.slot, q, position, is_write)
+                    place = access.buffer, atom, access.slot
+                    self._record(*place, instr.counter, position, is_write)
 
     def _record(
         self, buffer: str, atom: int, slot: Expr, q: str, position: int, is_write: bool

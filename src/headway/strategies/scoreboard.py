@@ -3,7 +3,8 @@
 In     a bound program
 Out    for every engine a walk over the whole program: it counts the signals of other counters in
        shadow registers and captures, at each access, the count in a register of the slot
-Keeps  every threshold equals `headway.spec.required`; no analysis is involved
+Keeps  every threshold equals `headway.spec.required`, or is the signal that shows it; no analysis
+       is involved
 Cost   one register operation per counted signal and access, one wait per counter and access
 
     loop i n {                               engine vector {
@@ -16,8 +17,8 @@ Cost   one register operation per counted signal and access, one wait per counte
 
 A capture starts at 0 and is never reset, so it always holds the position of the latest access to
 that slot, however many iterations or executions of the loop ago it was (C1, C2, C13), and 0 if
-there was none (C3, C12). A wait for 0 holds at once. An access by a silent instruction is captured
-as one more than the count: it shows with the next signal.
+there was none (C3, C12). A wait for 0 holds at once. Accesses of a silent instruction are captured
+with the next signal of its counter, which shows them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from headway.analysis.shown import shown
 from headway.ir.atoms import Atoms
 from headway.ir.expr import Binary, Expr
 from headway.ir.program import (
@@ -85,6 +87,7 @@ class _Facts:
         self.program = program
         self.slots = {buffer.name: buffer.slots for buffer in program.buffers}
         self.atoms = Atoms(program)
+        self.shown = shown(program)
         self.readers: dict[str, frozenset[str]] = {}
         self.keys: defaultdict[tuple[str, str, int], dict[str, None]] = defaultdict(dict)
         for node in walk(program.body):
@@ -229,7 +232,9 @@ class _Writer:
             if node.engine == self.plan.engine:
                 waits = self.plan.waits(node.counter, node.reads, node.writes)
                 yield Exec(node.name, waits, node.at)
-            yield from self._count(node.counter, node.reads, node.writes, node.silent)
+            if not node.silent:
+                reads, writes = self.facts.shown.get(node.name, (node.reads, node.writes))
+                yield from self._count(node.counter, reads, writes)
         elif self.plan.walks(node):
             yield from self._control(node)
 
@@ -259,25 +264,18 @@ class _Writer:
             yield from self._count(control_counter(reader), control.reads, ())
 
     def _count(
-        self,
-        counter: str,
-        reads: tuple[Access, ...],
-        writes: tuple[Access, ...],
-        silent: bool = False,
+        self, counter: str, reads: tuple[Access, ...], writes: tuple[Access, ...]
     ) -> Iterator[SyncNode]:
         """Count one signal and capture it for every key and slot that the instruction touches."""
         if counter not in self.plan.counted:
             return
         shadow = RegisterRef(shadow_name(counter))
-        shown = Binary("+", shadow, 1)
-        if not silent:
-            yield Assign(shadow, shown)
+        yield Assign(shadow, Binary("+", shadow, 1))
         for kind, accesses in (("access", (*reads, *writes)), ("write", writes)):
             for touch in dict.fromkeys(self.facts.touches(accesses)):
                 key = Key(kind, counter, touch.buffer, touch.atom)
                 if key in self.plan.keys:
-                    register = RegisterRef(capture_name(key), touch.slot)
-                    yield Assign(register, shown if silent else shadow)
+                    yield Assign(RegisterRef(capture_name(key), touch.slot), shadow)
 
 
 @dataclass(frozen=True, slots=True)
