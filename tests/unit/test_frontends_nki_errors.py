@@ -83,14 +83,6 @@ def test_too_many_partitions(failure: Failure) -> None:
     )
 
 
-def test_block_dimensions(failure: Failure) -> None:
-    body = "tile = nl.ndarray((4, nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.sbuf)"
-    assert failure(body).splitlines()[0] == (
-        "kernels.py:8:5: error: a tensor of shape (4, 128, 512) has block dimensions before its "
-        "partition dimension"
-    )
-
-
 def test_a_launch_grid(failure: Failure) -> None:
     body = """
         @nki.jit
@@ -99,7 +91,9 @@ def test_a_launch_grid(failure: Failure) -> None:
         inner[1](x)
         inner[2, 1](x)
         """
-    assert failure(body).splitlines()[0] == ("kernels.py:12:5: error: a launch grid of (2, 1)")
+    assert failure(body).splitlines()[0] == (
+        "kernels.py:12:5: error: a launch grid of (2, 1) inside of a kernel"
+    )
 
 
 def test_shapes_that_do_not_fit(failure: Failure) -> None:
@@ -218,12 +212,21 @@ def test_a_file_that_is_not_python(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_imported(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
-    path.write_text("import no_such_package_at_all\n")
+    path.write_text("LIMIT = {}\nLIMIT['missing']\n")
     with pytest.raises(HeadwayError) as error:
         record(path, "kernel")
     assert str(error.value).splitlines()[0] == (
-        f"{path}:1:1: error: the file cannot be imported: ModuleNotFoundError: "
-        "No module named 'no_such_package_at_all'"
+        f"{path}:2:1: error: the file cannot be imported: KeyError: 'missing'"
+    )
+
+
+def test_a_package_that_is_missing_may_be_imported_and_takes_no_tensor(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("from no_such_package import helper\n\n\ndef kernel(x):\n    helper(x)\n")
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernel", {"x": X})
+    assert str(error.value).splitlines()[0] == (
+        f"{path}:5:5: error: no_such_package.helper is called with a tensor and is not installed"
     )
 
 

@@ -38,6 +38,18 @@ def add_parser(subparsers: Any) -> None:
         help="let a run-time input say how often a loop runs; LOOP is k, or k@LINE",
     )
     parser.add_argument(
+        "--grid",
+        default="",
+        metavar="N,M",
+        help="the launch grid: kernel[4, 2](...) is --grid 4,2 (none)",
+    )
+    parser.add_argument(
+        "--program",
+        default="",
+        metavar="I,J",
+        help="the program of the grid that is traced, or all, one after the other (the first)",
+    )
+    parser.add_argument(
         "--buffers",
         type=int,
         default=None,
@@ -52,6 +64,7 @@ def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import write_text
     from headway.frontends import ArgSpec, record
+    from headway.frontends.nki.launch import ONE, Launch
     from headway.frontends.nki.memory import DEFAULT_BUFFERS
     from headway.ir import to_text
 
@@ -59,7 +72,8 @@ def run(args: Namespace) -> int:
     specs = {n: ArgSpec.parse(text) for n, text in _pairs("--arg", args.arg).items()}
     bounds = _pairs("--dynamic-bound", args.dynamic_bound)
     buffers = DEFAULT_BUFFERS if args.buffers is None else args.buffers
-    program = record(source, name, specs).program(bounds, buffers)
+    launch = Launch.parse(args.grid, args.program) if args.grid else ONE
+    program = record(source, name, specs, launch).program(bounds, buffers)
     write_text(args.output, to_text(program))
     return 0
 

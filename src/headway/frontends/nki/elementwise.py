@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Protocol, runtime_checkable
 
 from headway.frontends.nki.accumulation import accumulates
 from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.calls import Call, meaning
+from headway.frontends.nki.masks import is_skipped
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
@@ -20,17 +22,27 @@ from headway.ir.program import Work
 
 # Functions that the scalar engine has tables for; the others are arithmetic of the vector engine.
 TABLE_FUNCTIONS = frozenset(
-    "exp log sqrt rsqrt sin cos tan arctan tanh sigmoid relu gelu gelu_apprx_tanh gelu_dx silu "
-    "silu_dx softplus mish square erf erf_dx".split()
+    "exp log sqrt rsqrt sin cos tan arctan tanh sigmoid relu gelu gelu_apprx_sigmoid "
+    "gelu_apprx_sigmoid_dx gelu_apprx_tanh gelu_dx silu silu_dx softplus mish prelu square erf "
+    "erf_dx".split()
 )
 ARITHMETIC = frozenset("abs negative floor ceil trunc sign logical_not invert".split())
 UNARY = TABLE_FUNCTIONS | ARITHMETIC | {"reciprocal"}
 BINARY = frozenset(
-    "add subtract multiply divide maximum minimum power mod fmod bitwise_and bitwise_or "
-    "bitwise_xor left_shift right_shift logical_and logical_or logical_xor equal not_equal "
-    "greater greater_equal less less_equal".split()
+    "add subtract multiply divide maximum minimum abs_max abs_min power mod fmod bitwise_and "
+    "bitwise_or bitwise_xor left_shift right_shift logical_and logical_or logical_xor equal "
+    "not_equal greater greater_equal less less_equal".split()
 )
 REDUCTIONS = frozenset("sum max min mean prod var all any".split())
+
+
+@runtime_checkable
+class Assigned(Protocol):
+    """A value that records its own assignment."""
+
+    def assign_to(self, target: Tensor) -> None:
+        """Record `target[...] = self`."""
+
 
 ASSIGNED = "assigned"
 ACCUMULATED = "accumulated"
@@ -147,11 +159,16 @@ def filled(
 ) -> Tensor:
     """Return a new tensor that was set to a constant."""
     tile = allocated(shape, dtype, memory)
-    if memory.is_on_chip:
+    fill(tile, flags, value)
+    return tile
+
+
+def fill(tile: Tensor, flags: tuple[str, ...] = (), value: object = 0) -> None:
+    """Set a tensor to a constant."""
+    if tile.buffer.is_on_chip:
         emit("memset", [], [tile], flags=flags, call=Call("memset", "", {"value": value}))
     else:
         store(tile, value)
-    return tile
 
 
 def copy(src: Tensor, dtype: object = None) -> Tensor:
@@ -213,6 +230,8 @@ def arithmetic(function: str, left: object, right: object, **values: object) -> 
 
 def accumulate(function: str, target: Tensor, value: object) -> Tensor:
     """Record `target += value`, in place."""
+    if is_skipped(value):
+        return target
     tiles = [on_chip(value)] if isinstance(value, Tensor) else []
     if tiles:
         check_broadcast(tiles[0].shape, target.shape)
@@ -226,9 +245,14 @@ def accumulate(function: str, target: Tensor, value: object) -> Tensor:
 
 
 def assign(target: Tensor, value: object) -> None:
-    """Record `target[...] = value`."""
+    """Record `target[...] = value`; a value may know better what that means."""
+    if isinstance(value, Assigned):
+        value.assign_to(target)
+        return
     if isinstance(value, Tensor) and value.operand() == target.operand():
         return  # the second half of `target[...] += value`
+    if is_skipped(value):
+        return
     if not target.buffer.is_on_chip:
         store(target, value)
     elif isinstance(value, Tensor) and not value.buffer.is_on_chip:

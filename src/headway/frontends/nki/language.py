@@ -2,40 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from headway.frontends.nki import composite, creation, loops
 from headway.frontends.nki import elementwise as ew
-from headway.frontends.nki import loops
 from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.calls import Call
+from headway.frontends.nki.compiler import no_reorder
+from headway.frontends.nki.masks import masked
+from headway.frontends.nki.objects import NKIObject
 from headway.frontends.nki.places import problem
+from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import (
     DTYPES,
-    HBM,
     MEMORIES,
     SBUF,
-    Memory,
     PartitionExtent,
     Token,
     dtype_of,
 )
 
-PSUM_ZEROS = "psum-zeros"
-
+SBUF_BYTES = 192 * 1024  # per partition
 TILE_SIZE = SimpleNamespace(
     pmax=128,
     psum_fmax=512,
+    psum_bank_fmax=512,
+    psum_bank_fmax_bytes=2048,
+    psum_num_banks=8,
     gemm_stationary_fmax=128,
     gemm_moving_fmax=512,
     bn_stats_fmax=512,
     psum_min_align=4,
     sbuf_min_align=1,
-    total_available_sbuf_size=192 * 1024,
+    sbuf_size_bytes=128 * SBUF_BYTES,
+    sbuf_fmax=SBUF_BYTES // 4,
+    sbuf_fmax_bytes=SBUF_BYTES,
+    total_available_sbuf_size=SBUF_BYTES,
 )
 
 
@@ -47,32 +54,39 @@ class Function:
     call: Callable[..., Any]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        keywords.pop("mask", None)
-        return self.call(*args, **keywords)
+        mask = keywords.pop("mask", None)
+        return masked(lambda: self.call(*args, **keywords), mask)
 
     def __str__(self) -> str:
         return self.name
 
 
 def _unary(name: str) -> Function:
-    def call(data: object, dtype: object = None) -> Tensor:
-        return ew.unary(name, data, dtype)
+    def call(x: object, dtype: object = None, **options: Any) -> Tensor:
+        del options
+        return ew.unary(name, x, dtype)
 
     return Function(name, call)
 
 
 def _binary(name: str) -> Function:
-    def call(left: object, right: object, dtype: object = None) -> Tensor:
-        return ew.binary(name, left, right, dtype)
+    def call(x: object, y: object, dtype: object = None, **options: Any) -> Tensor:
+        del options
+        return ew.binary(name, x, y, dtype)
 
     return Function(name, call)
 
 
 def _reduction(name: str) -> Function:
     def call(
-        data: object, axis: object = None, dtype: object = None, keepdims: bool = False
+        x: object,
+        axis: object = None,
+        dtype: object = None,
+        keepdims: bool = False,
+        **options: Any,
     ) -> Tensor:
-        return ew.reduction(name, data, axis, dtype, keepdims)
+        del options
+        return ew.reduction(name, x, axis, dtype, keepdims)
 
     return Function(name, call)
 
@@ -81,85 +95,20 @@ def functions() -> dict[str, Function]:
     """Return the functions of elements, and the reductions."""
     found = {name: _unary(name) for name in ew.UNARY}
     found |= {name: _binary(name) for name in ew.BINARY}
-    return found | {name: _reduction(name) for name in ew.REDUCTIONS}
+    found |= {name: _reduction(name) for name in ew.REDUCTIONS}
+    return found | {name: _operator(name) for name in ("average", "bypass")}
 
 
-# ---- tensors
+def _operator(name: str) -> Function:
+    """Return what can only be handed over to an instruction."""
+
+    def call(*args: object, **options: object) -> Tensor:
+        raise problem(f"nl.{name} is called", rule=f"nl.{name} is an operator of instructions")
+
+    return Function(name, call)
 
 
-def memory_of(buffer: object) -> Memory:
-    """Return the memory that `buffer=` names; SBUF by default."""
-    if buffer is None:
-        return SBUF
-    if isinstance(buffer, Memory):
-        return buffer
-    if str(buffer) in MEMORIES:
-        return MEMORIES[str(buffer)]
-    raise problem(f"unknown buffer {buffer!r}", help=f"known: {', '.join(MEMORIES)}")
-
-
-def ndarray(
-    shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
-) -> Tensor:
-    """Return a new tensor."""
-    return allocated(shape, dtype_of(dtype), memory_of(buffer), str(options.get("name") or ""))
-
-
-def constant(is_old: bool) -> Callable[..., Tensor]:
-    """Return `zeros` of a style.
-
-    In the old style the zeros of a PSUM tile are the start of a matmul accumulation group.
-    """
-
-    def zeros(
-        shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
-    ) -> Tensor:
-        del options
-        memory = memory_of(buffer)
-        flags = (PSUM_ZEROS,) if is_old and memory.name == "psum" else ()
-        return ew.filled(shape, dtype_of(dtype), memory, flags)
-
-    return zeros
-
-
-def full(
-    shape: Sequence[Any],
-    fill_value: object,
-    dtype: object = "float32",
-    buffer: object = None,
-    **options: Any,
-) -> Tensor:
-    """Return a new tensor full of one number."""
-    del options
-    return ew.filled(shape, dtype_of(dtype), memory_of(buffer), value=fill_value)
-
-
-def ones(
-    shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
-) -> Tensor:
-    """Return a new tensor full of ones."""
-    return full(shape, 1, dtype, buffer, **options)
-
-
-def zeros_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
-    """Return zeros in the shape of another tensor."""
-    del options
-    return ew.filled(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
-
-
-def empty_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
-    """Return a new tensor in the shape of another."""
-    del options
-    return allocated(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
-
-
-def shared_constant(value: Any, dtype: object = None, **options: Any) -> Tensor:
-    """Return a tensor in HBM that holds a constant."""
-    del options
-    shape = getattr(value, "shape", (1, 1))
-    tensor = allocated(shape, dtype_of(dtype or getattr(value, "dtype", "float32")), HBM)
-    tensor.storage.contents = value
-    return tensor
+# ---- views and choices
 
 
 def where(condition: Tensor, x: object, y: object, dtype: object = None) -> Tensor:
@@ -186,24 +135,22 @@ def sizeinbytes(dtype: object) -> int:
     return dtype_of(dtype).itemsize
 
 
-# ---- the launch: one program
+# ---- the launch
 
 
 def program_id(axis: int = 0) -> int:
-    """Return the number of this program."""
-    del axis
-    return 0
+    """Return the number of this program along a dimension of the launch grid."""
+    return recorder().running.program_id(axis)
 
 
-def num_programs(axes: int = 0) -> int:
-    """Return how many programs there are."""
-    del axes
-    return 1
+def num_programs(axes: Any = None) -> Any:
+    """Return how many programs there are along one dimension, some or all."""
+    return recorder().running.num_programs(axes)
 
 
 def program_ndim() -> int:
     """Return the dimensions of the launch grid."""
-    return 0
+    return recorder().running.program_ndim()
 
 
 def device_print(*args: Any, **keywords: Any) -> None:
@@ -249,6 +196,7 @@ def names(is_old: bool) -> dict[str, Any]:
     """Return every name of the language module."""
     table: dict[str, Any] = {**DTYPES, **MEMORIES, **functions()}
     table |= {name: value for name, value in globals().items() if name in _AS_DEFINED}
+    table |= {name: getattr(creation, name) for name in _CREATED}
     table |= {
         "affine_range": loops.affine_range,
         "sequential_range": loops.affine_range,
@@ -256,8 +204,7 @@ def names(is_old: bool) -> dict[str, Any]:
         "dynamic_range": loops.dynamic_range,
         "fori_loop": loops.fori_loop,
         "while_loop": loops.while_loop,
-        "zeros": constant(is_old),
-        "ones": ones,
+        "zeros": creation.constant(is_old),
         "load": _masked(ew.load),
         "store": _masked(ew.store),
         "copy": Function("copy", ew.copy),
@@ -269,6 +216,16 @@ def names(is_old: bool) -> dict[str, Any]:
         "mgrid": _Grid(),
         "par_dim": PartitionExtent,
         "tile_size": TILE_SIZE,
+        "bool": DTYPES["bool_"],
+        "fp32": SimpleNamespace(min=-3.4028235e38, max=3.4028235e38),
+        "nc": int,
+        "spmd_dim": SpmdDim,
+        "NKIObject": NKIObject,
+        "no_reorder": no_reorder,
+        "is_hbm": creation.is_in("hbm"),
+        "is_on_chip": creation.is_in("sbuf", "psum"),
+        "is_psum": creation.is_in("psum"),
+        "is_sbuf": creation.is_in("sbuf"),
         "program_id": program_id,
         "num_programs": num_programs,
         "program_ndim": program_ndim,
@@ -277,23 +234,56 @@ def names(is_old: bool) -> dict[str, Any]:
         "NkiTensor": Tensor,
         "constants": SimpleNamespace(sizeinbytes=sizeinbytes),
     }
-    return table
+    table |= {name: _masked_all(getattr(composite, name)) for name in _COMPOSITE}
+    return table | {
+        "finfo": composite.finfo,
+        "loop_reduce": composite.loop_reduce,
+        "static_cast": composite.static_cast,
+    }
 
 
-_AS_DEFINED = frozenset(
-    "ndarray full zeros_like empty_like shared_constant where ds arange".split()
+_COMPOSITE = (
+    "all_reduce",
+    "atomic_rmw",
+    "dropout",
+    "gather_flattened",
+    "rand",
+    "random_seed",
+    "rms_norm",
+    "shared_identity_matrix",
+    "softmax",
 )
+_AS_DEFINED = frozenset({"arange", "ds", "where"})
+_CREATED = ("empty_like", "full", "ndarray", "ones", "shared_constant", "zeros_like")
 
 
 def _masked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Accept `mask=` and compiler options; what a mask leaves out counts as touched."""
+    """Accept `mask=` and compiler options."""
 
     def call(*args: Any, mask: Any = None, dtype: Any = None, **options: Any) -> Any:
-        del mask
-        known = {key: options[key] for key in ("value",) if key in options}
-        return function(*args, **known, **({} if dtype is None else {"dtype": dtype}))
+        known = {key: options[key] for key in ("src", "dst", "value", "x") if key in options}
+        typed = {} if dtype is None else {"dtype": dtype}
+        return masked(lambda: function(*args, **known, **typed), mask)
 
     return call
+
+
+def _masked_all(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept `mask=`."""
+
+    def call(*args: Any, mask: Any = None, **options: Any) -> Any:
+        return masked(lambda: function(*args, **options), mask)
+
+    return call
+
+
+class SpmdDim(int):
+    """What `nl.spmd_dim(n, nl.nc(2))` gives: n, spread over cores."""
+
+    def __new__(cls, extent: int, *cores: object) -> SpmdDim:
+        """Return the extent; which core runs a program changes nothing of what it does."""
+        del cores
+        return super().__new__(cls, extent)
 
 
 def tokens(kind: str, *members: str) -> SimpleNamespace:

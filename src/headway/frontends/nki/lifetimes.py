@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from headway.frontends.nki.affine import Number, const_of, number, terms_of
 from headway.frontends.nki.record import DeviceLoop, Op, PythonLoop, Storage, TraceNode
@@ -102,7 +103,7 @@ def rotation(
 ) -> Rotation:
     """Return the slots of the tiles of one place: `wanted`, or more if more live at a time."""
     listed = list(tiles)
-    weights = strides(listed[0].loops, lifetimes.trips, open_ended)
+    weights = _weights(listed[0], lifetimes, open_ended)
     plain = Rotation(weights, 1)
     lives = sorted(
         (lifetimes.of[t].first, lifetimes.of[t].last, const_of(plain.count(t.index)))
@@ -113,6 +114,13 @@ def rotation(
     most = wanted if is_endless else min(wanted, highest)
     slots = max(most, _apart(lives))
     return Rotation(weights, slots if _fits(lives, slots) else highest)
+
+
+def _weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) -> tuple[int, ...]:
+    """Return the weights of the loops around a tile and of its block dimensions."""
+    around = strides(tile.loops, lifetimes.trips, open_ended)
+    inner = [prod(tile.blocks[at + 1 :]) for at in range(len(tile.blocks))]
+    return (*(weight * prod(tile.blocks) for weight in around), *inner)
 
 
 def _apart(lives: list[tuple[int, int, int]]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -60,13 +60,14 @@ def _module_file(name: str) -> Path | None:
 @contextmanager
 def loaded(path: Path) -> Generator[ModuleType]:
     """Execute a file with the stand-ins in place, and forget it afterwards. Raise HeadwayError."""
-    with standins.active(), placeholders.active(), _scratch_modules(path):
+    quiet = redirect_stdout(sys.stderr)  # kernels print, and programs are written to stdout
+    with standins.active(), placeholders.active() as finder, _scratch_modules(path), quiet:
         name, parents = _package(path)
         for parent, folder in parents:
             hollow = ModuleType(parent)
             hollow.__path__ = [str(folder)]
             sys.modules[parent] = hollow
-        yield _execute(name, path)
+        yield _execute(name, path, finder)
 
 
 def _package(path: Path) -> tuple[str, list[tuple[str, Path]]]:
@@ -81,7 +82,19 @@ def _package(path: Path) -> tuple[str, list[tuple[str, Path]]]:
     return ".".join([*names, path.stem]), list(zip(dotted, folders, strict=True))
 
 
-def _execute(name: str, path: Path) -> ModuleType:
+def _execute(name: str, path: Path, finder: placeholders.Finder) -> ModuleType:
+    """Execute the file; packages that it imports outright and that are missing are stood in for."""
+    while True:
+        try:
+            return _executed(name, path)
+        except ModuleNotFoundError as error:
+            missing = (error.name or "").partition(".")[0]
+            if not missing or missing in finder.missing or missing in sys.modules:
+                raise InvalidInput(raised(error, path, "the file cannot be imported")) from error
+            finder.missing.add(missing)
+
+
+def _executed(name: str, path: Path) -> ModuleType:
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidInput(Diagnostic(f"{str(path)!r} is not a Python file"))
@@ -90,10 +103,10 @@ def _execute(name: str, path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except HeadwayError:
+    except (HeadwayError, ModuleNotFoundError):
         raise
     except SyntaxError as error:
-        at = location(str(path), error.lineno or 1)
+        at = location(error.filename or str(path), error.lineno or 1)
         raise InvalidInput(diagnostic(f"not Python: {error.msg}", at)) from None
     except Exception as error:
         raise InvalidInput(raised(error, path, "the file cannot be imported")) from error
@@ -123,11 +136,13 @@ def _scratch_modules(path: Path) -> Generator[None]:
     for name in hidden:
         del sys.modules[name]
     before = set(sys.modules)
-    sys.path.insert(0, beside.search_path)
+    folders = list(dict.fromkeys((beside.search_path, str(path.parent))))
+    sys.path[:0] = folders
     try:
         yield
     finally:
-        sys.path.remove(beside.search_path)
+        for folder in folders:
+            sys.path.remove(folder)
         for name in set(sys.modules) - before:
             if beside.holds(sys.modules[name]):
                 del sys.modules[name]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from headway.frontends.nki.affine import Number, Sym, iteration
 from headway.frontends.nki.places import here, loop_name, problem
 from headway.frontends.nki.record import is_recording, recorder
 from headway.frontends.nki.registers import Register
+from headway.frontends.nki.tensor import index_operands
 
 
 class TracedRange:
@@ -101,6 +103,17 @@ def while_loop(condition: Any, body: Callable[[Any], object], **options: Any) ->
     after = body(first)
     if isinstance(after, Register):
         loop.reads = tuple(dict.fromkeys((*loop.reads, *after.reads)))
+    trace.close(loop)
+
+
+@contextmanager
+def do_while(condition: Any) -> Generator[None]:
+    """Record the body of a `with` once: a loop that runs until its condition in memory is zero."""
+    at = here()
+    trace = recorder()
+    reads = condition.reads if isinstance(condition, Register) else index_operands(condition)
+    loop = trace.open_device_loop("turn", at, None, reads, is_while=True)
+    yield
     trace.close(loop)
 
 

@@ -1,7 +1,8 @@
 """Placeholders for frameworks that kernel files import and kernels do not use, such as torch.
 
 A placeholder may be named, called, subclassed and used as an annotation, all of which happens when
-a file is imported. Using one as a value (in arithmetic, in a decision) is a TypeError.
+a file is imported. Using one as a value (in arithmetic, in a decision) is a TypeError, and it takes
+no tensors.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
+
+from headway.frontends.nki.places import problem
+from headway.frontends.nki.record import is_recording
+from headway.frontends.nki.tensor import Tensor
 
 FRAMEWORKS = frozenset(
     {
@@ -44,6 +49,11 @@ class Placeholder:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Return a decorated function unchanged; anything else gives another placeholder."""
+        if is_recording() and any(isinstance(a, Tensor) for a in (*args, *keywords.values())):
+            raise problem(
+                f"{self._name} is called with a tensor and is not installed",
+                help="install the package, or put its file beside the kernel",
+            )
         if len(args) == 1 and not keywords and callable(args[0]):
             return args[0]
         return Placeholder(f"{self._name}()")
@@ -73,13 +83,16 @@ class _Module(ModuleType):
         return Placeholder(f"{self.__name__}.{name}")
 
 
-class _Finder(MetaPathFinder, Loader):
-    """Finds what nobody else has found, of the known frameworks only."""
+class Finder(MetaPathFinder, Loader):
+    """Finds what nobody else has found, of known frameworks and of `missing` packages only."""
+
+    def __init__(self) -> None:
+        self.missing: set[str] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname.partition(".")[0] in FRAMEWORKS:
+        if fullname.partition(".")[0] in FRAMEWORKS | self.missing:
             return ModuleSpec(fullname, self, is_package=True)
         return None
 
@@ -91,12 +104,12 @@ class _Finder(MetaPathFinder, Loader):
 
 
 @contextmanager
-def active() -> Generator[None]:
+def active() -> Generator[Finder]:
     """Let imports of frameworks that are missing succeed."""
-    finder = _Finder()
+    finder = Finder()
     sys.meta_path.append(finder)
     try:
-        yield
+        yield finder
     finally:
         sys.meta_path.remove(finder)
         for name in [n for n, module in sys.modules.items() if isinstance(module, _Module)]:

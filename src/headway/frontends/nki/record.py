@@ -10,6 +10,7 @@ from typing import Any
 
 from headway.errors import Location
 from headway.frontends.nki.affine import Number, iteration
+from headway.frontends.nki.launch import Running
 from headway.frontends.nki.layout import WHOLE, Layout
 from headway.frontends.nki.means import UNKNOWN, Means
 from headway.frontends.nki.places import assigned_name, here, problem
@@ -23,7 +24,8 @@ Box = tuple[tuple[Number, Number], ...]
 class Storage:
     """Memory of one tensor. Those allocated at one place, turn after turn, share a `site`.
 
-    `index` holds the iteration of each loop around the allocation; `loops` the sites of these.
+    `index` holds the iteration of each loop around the allocation; `loops` the sites of these. A
+    tile of a tensor with block dimensions has its block in `index` too; `blocks` are their extents.
     """
 
     site: int
@@ -35,6 +37,7 @@ class Storage:
     loops: tuple[int, ...]
     at: Location
     contents: Any = None  # of a constant: a numpy array
+    blocks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,19 @@ class _Frame:
 
 
 class Recorder:
-    """Grows the trace of one kernel."""
+    """Grows the trace of one kernel.
 
-    def __init__(self) -> None:
+    `running` is the program of the launch grid that is being traced. Around it there may be
+    `program_levels` loops, which run all programs of the grid.
+    """
+
+    def __init__(self, running: Running | None = None, program_levels: int = 0) -> None:
+        self.running = running or Running((), ())
         self.body: list[TraceNode] = []
+        self.skipped: set[Storage] = set()
+        self._program_levels = program_levels
+        self._shared: dict[Hashable, Storage] = {}
+        self._is_muted = False
         self._frames = [_Frame(None, self.body)]
         self._sites: dict[Hashable, int] = {}
         self._kinds: dict[Kind, Kind] = {}
@@ -150,18 +162,29 @@ class Recorder:
         literals: tuple[Any, ...] = (),
     ) -> None:
         """Record an operation at the kernel's current line."""
+        if self._is_muted:
+            return
         kind = Kind(operation, work, here(), engine, flags, len(reads), means)
         kind = self._kinds.setdefault(kind, kind)
         self._frames[-1].body.append(Op(kind, (*reads, *writes), literals))
 
     def allocate(
-        self, shape: tuple[int, ...], dtype: DType, memory: Memory, name: str = ""
+        self,
+        shape: tuple[int, ...],
+        dtype: DType,
+        memory: Memory,
+        name: str = "",
+        blocks: tuple[int, ...] = (),
     ) -> Storage:
-        """Return new memory that belongs to the kernel's current line and iteration."""
+        """Return new memory that belongs to the kernel's current line and iteration.
+
+        Memory that the programs of a grid share is new in the first of them only.
+        """
         at = here()
-        frames = self._frames[1:]
-        return Storage(
-            self._site("tile", at, shape, dtype, memory),
+        site = self._site("tile", at, shape, dtype, memory, blocks)
+        frames = self._frames[1 + self._program_levels :] if memory.is_shared else self._frames[1:]
+        storage = Storage(
+            site,
             name or assigned_name(at, "tile"),
             shape,
             dtype,
@@ -169,7 +192,22 @@ class Recorder:
             tuple(frame.iteration for frame in frames),
             tuple(frame.loop.site for frame in frames if frame.loop),
             at,
+            blocks=blocks,
         )
+        if self._is_muted:
+            self.skipped.add(storage)
+        if memory.is_shared and self._program_levels:
+            return self._shared.setdefault((site, storage.index), storage)
+        return storage
+
+    @contextmanager
+    def muted(self) -> Generator[None]:
+        """Record nothing: what is called here is masked out. Tiles made here are `skipped`."""
+        before, self._is_muted = self._is_muted, True
+        try:
+            yield
+        finally:
+            self._is_muted = before
 
     def _site(self, *key: Hashable) -> int:
         """Number the n-th thing of this key in this iteration; equal in every iteration."""

@@ -11,11 +11,14 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from types import ModuleType
+from functools import partial
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from headway.errors import HeadwayError
-from headway.frontends.nki import isa, language
+from headway.errors import HeadwayError, InvalidProgram
+from headway.frontends.nki import compiler, isa, language, loops, transfers
+from headway.frontends.nki.masks import leaves_out, masked
+from headway.frontends.nki.objects import NKIObject
 from headway.frontends.nki.places import diagnostic, here, problem
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, sequence
@@ -66,18 +69,25 @@ class Kernel:
         return self.function(*args, **keywords)
 
     def __getitem__(self, grid: object) -> Kernel:
-        if any(extent != 1 for extent in sequence(grid)):
+        """Launch this kernel from another one: it runs as the program that calls it."""
+        if any(int(extent) != 1 for extent in sequence(grid)):
             raise problem(
-                f"a launch grid of {grid}",
-                rule="one program is traced; launch grids are not traced yet",
-                help="trace the kernel itself: it is program 0",
+                f"a launch grid of {grid} inside of a kernel",
+                rule="the grid is that of the kernel that is traced",
+                help="trace the inner kernel itself with --grid",
             )
         return self
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Bind to an object, as functions do: a method may be a kernel."""
+        return self if instance is None else partial(self, instance)
 
 
 def jit(function: Any = None, **options: Any) -> Any:
     """Mark a kernel: `@jit`, `@jit()` and `@jit(mode=...)`."""
     del options
+    if isinstance(function, Kernel):
+        return function
     return Kernel(function) if callable(function) else Kernel
 
 
@@ -94,27 +104,103 @@ ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync", "unknown")
 
 def _isa_names(is_old: bool) -> dict[str, Any]:
     def instruction(name: str) -> Callable[..., Any]:
-        return lambda *args, **keywords: isa.call(name, is_old, args, keywords)
+        return _masked(lambda *args, **keywords: isa.call(name, is_old, args, keywords))
 
-    table: dict[str, Any] = {name: instruction(name) for name in isa.INSTRUCTIONS}
+    instructions = {**isa.INSTRUCTIONS, **isa.OLD} if is_old else isa.INSTRUCTIONS
+    table: dict[str, Any] = {name: instruction(name) for name in instructions}
+    table |= {name: _masked(getattr(transfers, name)) for name in _TRANSFERS}
     table |= {
-        "nc_matmul": isa.nc_matmul(is_old),
-        "dma_copy": isa.dma_copy,
-        "dma_transpose": isa.dma_transpose,
+        "nc_matmul_mx": isa.nc_matmul_mx,
+        "rand_set_state": transfers.set_random_state,
+        "set_rng_seed": transfers.set_random_state,
+        "_tiled_offloaded_memcpy": isa.dma_copy,
+        "_tiled_offloaded_fma": _fused_multiply_add,
+        "NkiInstruction": Tensor,
+        "NkiValidationError": InvalidProgram,
+        "fp32": SimpleNamespace(min=-3.4028235e38, max=3.4028235e38),
+        "nc_matmul": _masked(isa.nc_matmul(is_old)),
+        "dma_copy": _masked(isa.dma_copy),
+        "dma_transpose": _masked(isa.dma_transpose_old if is_old else isa.dma_transpose),
         "register_alloc": _register_alloc,
         "register_load": _register_load,
         "register_move": _register_move,
         "VirtualRegister": Register,
         "nc_version": NcVersion,
         "get_nc_version": lambda: NcVersion.gen3,
+        "get_nc_sub_version": lambda: 0,
         "engine": language.tokens("engine", *ENGINES),
         "dge_mode": language.tokens("dge_mode", "none", "swdge", "hwdge", "unknown"),
+        "dma_engine": language.tokens("dma_engine", "dma", "gpsimd_dma"),
+        "matmul_perf_mode": language.tokens(
+            "matmul_perf_mode", "none", "double_row", "double_column", "double_pixel"
+        ),
         "oob_mode": language.tokens("oob_mode", "error", "skip"),
         "reduce_cmd": language.tokens(
             "reduce_cmd", "idle", "reset", "reduce", "reset_reduce", "load_reduce"
         ),
     }
+    table["constants"] = SimpleNamespace(**{name: table[name] for name in _CONSTANTS})
     return table | {f"{name}_engine": table["engine"].__dict__[name] for name in ENGINES}
+
+
+_TRANSFERS = ("core_barrier", "dma_compute", "register_store", "sendrecv")
+_CONSTANTS = (
+    "dge_mode",
+    "dma_engine",
+    "engine",
+    "matmul_perf_mode",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
+)
+_COLLECTIVES = (
+    "all_gather",
+    "all_gather_v",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_v",
+    "collective_permute",
+    "collective_permute_implicit",
+    "reduce_scatter",
+)
+
+
+def _masked(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, mask: Any = None, **keywords: Any) -> Any:
+        part = {"mask": mask} if leaves_out(mask) else {}
+        return masked(lambda: function(*args, **keywords, **part), mask)
+
+    return call
+
+
+def _fused_multiply_add(*srcs: Tensor, dst: Tensor, **options: Any) -> Tensor:
+    return transfers.dma_compute(dst, srcs, **options)
+
+
+class ReplicaGroup(NKIObject):
+    """The devices that take part in a collective operation."""
+
+    def __init__(self, groups: Any = None) -> None:
+        self.groups = groups
+
+
+def _collective_names() -> dict[str, Any]:
+    return {
+        **dict.fromkeys(_COLLECTIVES, transfers.collective),
+        "collective_permute_implicit_reduce": transfers.collective_reduce,
+        "collective_permute_implicit_current_processing_rank_id": transfers.rank,
+        "rank_id": transfers.rank,
+        "ReplicaGroup": ReplicaGroup,
+    }
+
+
+def _private_names() -> dict[str, Any]:
+    """Return the few private names that public kernels use and whose meaning is plain."""
+    return {
+        "core_barrier": transfers.core_barrier,
+        "do_while": loops.do_while,
+        "sendrecv": transfers.sendrecv,
+    }
 
 
 def _register_alloc(value: Any = None) -> Register:
@@ -134,18 +220,49 @@ def _register_load(dst: Register, src: Tensor) -> Register:
 
 
 def _package(root: str, is_old: bool) -> dict[str, ModuleType]:
-    jits = ("jit", "trace", "baremetal", "benchmark", "profile") if is_old else ("jit",)
-    parts = {
-        "language": language.names(is_old),
-        "isa": _isa_names(is_old),
-        "typing": {"tensor": Tensor, "mutable_tensor": Tensor},
+    """Return the modules of one style by name."""
+    instructions, words = _isa_names(is_old), language.names(is_old)
+    parts: dict[str, dict[str, Any]] = {
+        "isa.constants": vars(instructions["constants"]),
+        "isa": instructions,
+        "language.constants": vars(words["constants"]),
+        "language": words,
+        "typing": _TYPES,
         "dtype": dict(DTYPES),
+        "tensor": {"NkiTensor": Tensor, "Tensor": Tensor},
+        "compiler": compiler.names(),
+        "collectives": _collective_names(),
+        "_private": {},
+        "_private.private_api": _private_names(),
     }
-    modules = {f"{root}.{part}": StandIn(f"{root}.{part}", table) for part, table in parts.items()}
-    short = {part: modules[f"{root}.{part}"] for part in parts}
-    simulate = {"simulate_kernel" if is_old else "simulate": jit}
-    top = StandIn(root, {**dict.fromkeys(jits, jit), **short, **simulate})
+    modules: dict[str, ModuleType] = {}
+    for part, table in parts.items():
+        modules[f"{root}.{part}"] = StandIn(f"{root}.{part}", table)
+    short = {part: modules[f"{root}.{part}"] for part in parts if "." not in part}
+    runs = dict.fromkeys(("baremetal", "benchmark", "profile", "trace"), jit)
+    simulate = {"simulate_kernel": jit, "simulate": jit}
+    top = StandIn(root, {"jit": jit, **runs, **short, **simulate})
     return {root: top, **modules}
+
+
+class _Typed(type):
+    """The metaclass of types in annotations, which may be subscripted."""
+
+    def __getitem__(cls, parameters: object) -> type:
+        return cls
+
+
+class _Scalar(metaclass=_Typed):
+    """The type of a number in annotations."""
+
+
+_TYPES: dict[str, Any] = {
+    "tensor": Tensor,
+    "mutable_tensor": Tensor,
+    "mutable": Tensor,
+    "immutable": Tensor,
+    "scalar": _Scalar,
+}
 
 
 def modules() -> dict[str, ModuleType]:

@@ -18,7 +18,8 @@ from headway.frontends.nki.layout import Dynamic, Layout, Table, reshaped, row_m
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Box, Operand, Storage, recorder
 from headway.frontends.nki.registers import Register
-from headway.frontends.nki.types import PARTITIONS, DType, Memory, PartitionExtent, dtype_of
+from headway.frontends.nki.types import PARTITIONS, DType, Memory, dtype_of
+from headway.frontends.nki.views import Views
 
 Index = Any  # int, slice, None, Ellipsis, Sym, Register, Tensor or numpy array
 
@@ -37,7 +38,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tensor:
+class Tensor(Views):
     """A view of `storage`, read as an array of shape `root`. `also` are tiles that index it.
 
     Its first element lies `offset` bytes into the memory; the strides of the axes, or else `table`,
@@ -297,13 +298,13 @@ def whole(storage: Storage, shape: tuple[int, ...], dtype: DType) -> Tensor:
 
 def allocated(shape: Sequence[Any], dtype: DType, memory: Memory, name: str = "") -> Tensor:
     """Return a new tensor. Raise InvalidProgram if it does not fit the partitions."""
+    extents = extents_of(shape, memory)
+    return whole(recorder().allocate(extents, dtype, memory, name), extents, dtype)
+
+
+def extents_of(shape: Sequence[Any], memory: Memory) -> tuple[int, ...]:
+    """Return a shape as numbers. Raise InvalidProgram if a tile cannot have it."""
     extents = tuple(_extent(size) for size in shape)
-    if any(isinstance(size, PartitionExtent) for size in shape[1:]):
-        raise problem(
-            f"a tensor of shape {extents} has block dimensions before its partition dimension",
-            rule="block dimensions (nl.par_dim after the first dimension) are not traced yet",
-            help="use a list of tiles, or a loop that allocates each tile",
-        )
     if memory.is_on_chip and len(extents) < 2:
         extents = (*extents, *(1,) * (2 - len(extents)))
     if memory.is_on_chip and extents[0] > PARTITIONS:
@@ -311,7 +312,7 @@ def allocated(shape: Sequence[Any], dtype: DType, memory: Memory, name: str = ""
             f"a tile of shape {extents} has {extents[0]} partitions",
             rule=f"the first dimension of a tile is the partition, at most {PARTITIONS}",
         )
-    return whole(recorder().allocate(extents, dtype, memory, name), extents, dtype)
+    return extents
 
 
 def _extent(size: Any) -> int:

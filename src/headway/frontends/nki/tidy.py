@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from headway.frontends.nki.creation import PSUM_ZEROS
 from headway.frontends.nki.elementwise import ACCUMULATED, ASSIGNED
-from headway.frontends.nki.language import PSUM_ZEROS
 from headway.frontends.nki.record import DeviceLoop, Op, PythonLoop, Storage, TraceNode
 
 ADDS = "accumulate"
@@ -109,8 +109,8 @@ def _is_merged(producer: Op, op: Op, uses: Counter[Storage]) -> bool:
         return False  # where the target lies is known only at run time
     if len(producer.writes) != 1 or producer.writes[0] != value or uses[value.storage] != 2:
         return False
-    if producer.kind.work.moves:
-        return False
+    if producer.kind.work.moves and op.writes[0].storage.memory.name != "sbuf":
+        return False  # DMA does not reach PSUM
     is_group = producer.kind.operation == "matmul" and op.writes[0].storage.memory.name == "psum"
     return ASSIGNED in flags or is_group
 

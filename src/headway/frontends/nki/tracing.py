@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from headway.frontends.nki import standins
 from headway.frontends.nki.arguments import ArgSpec
 from headway.frontends.nki.convert import convert
 from headway.frontends.nki.expand import proved
+from headway.frontends.nki.launch import ONE, Launch, Running
 from headway.frontends.nki.loading import find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.memory import DEFAULT_BUFFERS
@@ -86,34 +87,38 @@ def trace(
     kernel: str | None = None,
     args: Mapping[str, ArgSpec] | None = None,
     *,
+    launch: Launch = ONE,
     dynamic_bounds: Mapping[str, str] | None = None,
     buffers: int = DEFAULT_BUFFERS,
 ) -> Program:
     """Return the sequential program of a kernel.
 
-    `source` is a file, a dotted module name or a function; `kernel` its name in the file.
+    `source` is a file, a dotted module name or a function; `kernel` its name in the file; `launch`
+    the grid that it is launched with and the program of it that is traced.
     `dynamic_bounds` maps loops (`k`, or `k@LINE`) to the input that says how often they run;
     `buffers` is how many slots a tile has that is allocated in a loop.
     Raise HeadwayError, with the kernel's file and line, on anything that cannot be traced.
     """
-    return record(source, kernel, args).program(dynamic_bounds, buffers)
+    return record(source, kernel, args, launch).program(dynamic_bounds, buffers)
 
 
 def record(
     source: str | Path | Callable[..., Any],
     kernel: str | None = None,
     args: Mapping[str, ArgSpec] | None = None,
+    launch: Launch = ONE,
 ) -> Trace:
     """Trace a kernel and roll its loops; `Trace.program` makes the program. Raise HeadwayError."""
     forget()
     if not isinstance(source, str | Path):
         file = Path(inspect.getsourcefile(source) or "<kernel>")
         with standins.active(), _traced_range(source):
-            return _record(source, file, getattr(source, "__name__", "kernel"), args or {})
+            name = getattr(source, "__name__", "kernel")
+            return _record(source, file, name, args or {}, launch)
     path = find_file(str(source))
     with loaded(path) as module:
         function = _kernel(module, kernel, path)
-        return _record(function, path, kernel or function.__name__, args or {})
+        return _record(function, path, kernel or function.__name__, args or {}, launch)
 
 
 @contextmanager
@@ -150,17 +155,46 @@ def _kernel(module: ModuleType, name: str | None, path: Path) -> Any:
     raise InvalidInput(Diagnostic(missing, help=f"kernels in this file: {listed}"))
 
 
-def _record(function: Any, path: Path, name: str, specs: Mapping[str, ArgSpec]) -> Trace:
+def _record(
+    function: Any, path: Path, name: str, specs: Mapping[str, ArgSpec], launch: Launch
+) -> Trace:
     at = _definition(function, path)
     arguments = _arguments(function, name, specs, at)
-    with deep_nests(), recording(Recorder()) as recorder:
+    levels = len(launch.grid) if launch.program is None else 0
+    running = Running(launch.grid, launch.program or ())
+    with deep_nests(), recording(Recorder(running, levels)) as recorder:
         with _own_errors(path, name):
-            returned = function(**arguments)
+            returned: object = None
+            for _ in programs(recorder, launch, at):
+                returned = function(**arguments)
         recorded = tidy(recorder.body)
         rolled = proved(Reroller().roll(recorded), recorded)
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
     return Trace(name, recorded, rolled, at, tensors, results)
+
+
+def programs(recorder: Recorder, launch: Launch, at: Location) -> Iterator[None]:
+    """Yield once for each program that is traced; several are a nest of loops."""
+    if launch.program is not None:
+        yield
+        return
+    yield from _along(recorder, launch.grid, (), at)
+
+
+def _along(
+    recorder: Recorder, grid: tuple[int, ...], program: tuple[int, ...], at: Location
+) -> Iterator[None]:
+    axis = len(program)
+    if axis == len(grid):
+        recorder.running = Running(grid, program)
+        yield
+        return
+    loop = recorder.open_python_loop(f"program_{axis}", at)
+    for number in range(grid[axis]):
+        recorder.next_iteration(loop)
+        yield from _along(recorder, grid, (*program, number), at)
+    recorder.close(loop)
 
 
 def _definition(function: Any, path: Path) -> Location:

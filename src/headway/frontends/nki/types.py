@@ -36,9 +36,9 @@ class DType:
 
 
 _SIZES = {
-    1: "bool_ int8 uint8 float8_e4m3 float8_e5m2 float8_e4m3fn",
-    2: "int16 uint16 float16 bfloat16",
-    4: "int32 uint32 float32 tfloat32",
+    1: "bool_ int8 uint8 float8_e4m3 float8_e5m2 float8_e4m3fn float8_e8m0fnu",
+    2: "int16 uint16 float16 bfloat16 float4_e2m1fn_x4",
+    4: "int32 uint32 float32 tfloat32 float8_e4m3fn_x4 float8_e5m2_x4",
     8: "int64 uint64 float64",
 }
 DTYPES = {name: DType(name, size) for size, names in _SIZES.items() for name in names.split()}
@@ -60,9 +60,10 @@ def dtype_of(value: object) -> DType:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory that tensors live in."""
+    """A memory that tensors live in; a shared one is the same for all programs of a launch."""
 
     name: str
+    is_shared: bool = False
 
     @property
     def is_on_chip(self) -> bool:
@@ -71,11 +72,12 @@ class Memory:
 
 
 SBUF, PSUM, HBM = Memory("sbuf"), Memory("psum"), Memory("hbm")
+SHARED_HBM = Memory("hbm", is_shared=True)
 MEMORIES = {
     "sbuf": SBUF,
     "psum": PSUM,
     "hbm": HBM,
-    "shared_hbm": HBM,
+    "shared_hbm": SHARED_HBM,
     "private_hbm": HBM,
 }
 PARTITIONS = 128

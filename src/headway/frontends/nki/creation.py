@@ -1,0 +1,119 @@
+"""How kernels make tensors: `nl.ndarray`, `nl.zeros` and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.blocks import Blocks, block_dimensions
+from headway.frontends.nki.compiler import Allocation, Space
+from headway.frontends.nki.places import problem
+from headway.frontends.nki.tensor import Tensor, allocated, sequence
+from headway.frontends.nki.types import HBM, MEMORIES, SBUF, Memory, dtype_of
+
+PSUM_ZEROS = "psum-zeros"
+
+
+def memory_of(buffer: object) -> Memory:
+    """Return the memory that `buffer=` names; SBUF by default."""
+    if buffer is None:
+        return SBUF
+    if isinstance(buffer, Memory):
+        return buffer
+    if isinstance(buffer, Allocation):
+        return buffer.memory
+    if isinstance(buffer, Space):
+        return buffer.auto_alloc()
+    if str(buffer) in MEMORIES:
+        return MEMORIES[str(buffer)]
+    raise problem(f"unknown buffer {buffer!r}", help=f"known: {', '.join(MEMORIES)}")
+
+
+def is_in(*memories: str) -> Callable[[object], bool]:
+    """Return what tells whether a buffer is one of these memories."""
+    return lambda buffer: memory_of(buffer).name in memories
+
+
+def ndarray(
+    shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
+) -> Tensor:
+    """Return a new tensor."""
+    return _new(shape, dtype, memory_of(buffer), str(options.get("name") or ""))
+
+
+def _new(shape: Any, dtype: object, memory: Memory, name: str = "") -> Any:
+    """Return a new tensor, which may have block dimensions."""
+    extents = sequence(shape)
+    count = block_dimensions(extents, memory)
+    if count:
+        return Blocks.allocated(extents, dtype_of(dtype), memory, count, name)
+    return allocated(extents, dtype_of(dtype), memory, name)
+
+
+def _filled(
+    shape: Any, dtype: object, memory: Memory, flags: tuple[str, ...] = (), value: object = 0
+) -> Any:
+    """Return a new tensor that was set to a constant, tile by tile."""
+    tensor = _new(shape, dtype, memory)
+    tiles = [tile for _, tile in tensor.numbered()] if isinstance(tensor, Blocks) else [tensor]
+    for tile in tiles:
+        ew.fill(tile, flags, value)
+    return tensor
+
+
+def constant(is_old: bool) -> Callable[..., Tensor]:
+    """Return `zeros` of a style.
+
+    In the old style the zeros of a PSUM tile are the start of a matmul accumulation group.
+    """
+
+    def zeros(
+        shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
+    ) -> Tensor:
+        del options
+        memory = memory_of(buffer)
+        flags = (PSUM_ZEROS,) if is_old and memory.name == "psum" else ()
+        return _filled(shape, dtype, memory, flags)
+
+    return zeros
+
+
+def full(
+    shape: Sequence[Any],
+    fill_value: object,
+    dtype: object = "float32",
+    buffer: object = None,
+    **options: Any,
+) -> Tensor:
+    """Return a new tensor full of one number."""
+    del options
+    return _filled(shape, dtype, memory_of(buffer), value=fill_value)
+
+
+def ones(
+    shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
+) -> Tensor:
+    """Return a new tensor full of ones."""
+    return full(shape, 1, dtype, buffer, **options)
+
+
+def zeros_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
+    """Return zeros in the shape of another tensor."""
+    del options
+    return ew.filled(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
+
+
+def empty_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
+    """Return a new tensor in the shape of another."""
+    del options
+    return allocated(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
+
+
+def shared_constant(value: Any, dtype: object = None, **options: Any) -> Tensor:
+    """Return a tensor in HBM that holds a constant."""
+    del options
+    shape = getattr(value, "shape", (1, 1))
+    tensor = allocated(shape, dtype_of(dtype or getattr(value, "dtype", "float32")), HBM)
+    tensor.storage.contents = value
+    return tensor

@@ -1,0 +1,95 @@
+"""The instructions of `nki.isa` that move data by DMA, to other cores too, and those of state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.record import recorder
+from headway.frontends.nki.registers import Register
+from headway.frontends.nki.tensor import Tensor, sequence
+from headway.ir.program import Work
+
+
+def moved(
+    operation: str, reads: Sequence[Tensor], writes: Sequence[Tensor], engine: str = ""
+) -> None:
+    """Record a transfer from several tensors to others."""
+    size = sum(t.size * t.itemsize for t in writes)
+    sides = ({t.buffer.is_on_chip for t in reads}, {t.buffer.is_on_chip for t in writes})
+    moves = {(False, True): "load", (True, False): "store"}
+    direction = moves.get((min(sides[0]), min(sides[1])), "copy")
+    widest = max((ew.free_size(t.shape) for t in writes), default=1)
+    work = Work(operation, widest, size, writes[0].dtype.name, direction)
+    operands = [operand for t in reads for operand in (t.operand(), *t.also)]
+    index = [operand for t in writes for operand in t.also]
+    recorder().add(operation, [*operands, *index], [t.operand() for t in writes], work, engine)
+
+
+def dma_compute(dst: Tensor, srcs: Sequence[Tensor], *settings: Any, **options: Any) -> Tensor:
+    """Record a transfer that combines several tensors on the way."""
+    del settings, options
+    moved("dma_compute", tuple(srcs), (dst,))
+    return dst
+
+
+def sendrecv(src: Any, dst: Any, *settings: Any, **options: Any) -> Any:
+    """Record the exchange of tiles with another core: `src` leaves, `dst` arrives."""
+    del settings, options
+    moved("dma", sequence(src), sequence(dst))
+    return dst
+
+
+def core_barrier(data: Any, *settings: Any, engine: Any = None, **options: Any) -> None:
+    """Record a meeting with other cores: what was done to `data` is done before, the rest after."""
+    del settings, options
+    tensors: tuple[Tensor, ...] = sequence(data)
+    operands = [tensor.operand() for tensor in tensors]
+    name = str(getattr(engine, "name", engine) or "gpsimd").rsplit(".", 1)[-1]
+    work = Work("elementwise", 1, 0, tensors[0].dtype.name)
+    recorder().add("core_barrier", operands, operands, work, name)
+
+
+def set_random_state(src_seeds: Tensor, engine: Any = None, **options: Any) -> None:
+    """Record that an engine takes the state of its random numbers from a tile."""
+    del options
+    name = str(getattr(engine, "name", engine) or "").rsplit(".", 1)[-1]
+    ew.emit("rng", [ew.on_chip(src_seeds)], [], engine=name, sizes=[src_seeds])
+
+
+def register_store(dst: Tensor, src: Register) -> Tensor:
+    """Record that a register is written to memory."""
+    work = Work("dma", 1, dst.itemsize, dst.dtype.name, "copy")
+    recorder().add("register_store", [*src.reads, *dst.also], [dst.operand()], work)
+    return dst
+
+
+# ---- collectives: transfers whose other ends are on other devices
+
+
+def collective(srcs: Sequence[Any], dsts: Sequence[Any], *settings: Any, **options: Any) -> None:
+    """Record a collective operation as one transfer from all its sources to all its targets."""
+    del settings, options
+    moved("dma", _flat(srcs), _flat(dsts))
+
+
+def collective_reduce(
+    first: Sequence[Any], second: Sequence[Any], dsts: Sequence[Any], *rest: Any, **options: Any
+) -> None:
+    """Record a collective operation that combines two lists of sources."""
+    del rest, options
+    moved("dma", (*_flat(first), *_flat(second)), _flat(dsts))
+
+
+def rank(*settings: Any, **options: Any) -> Register:
+    """Return the number of a device, which is known only when the kernel runs."""
+    del settings, options
+    return Register()
+
+
+def _flat(tensors: Any) -> tuple[Tensor, ...]:
+    """Flatten lists of lists of tensors."""
+    if isinstance(tensors, Tensor):
+        return (tensors,)
+    return tuple(found for inner in tensors for found in _flat(inner))
