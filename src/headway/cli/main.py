@@ -32,6 +32,7 @@ COMMANDS = (
     "trace",
     "fuzz",
     "explain",
+    "bench",
     "completion",
 )
 INTERRUPTED = 130

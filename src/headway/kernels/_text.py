@@ -6,6 +6,8 @@ tile of an iteration of the loop over `i`, where
 - `$tile` is the tile's number in its iteration, for names; nothing if there is one only;
 - `$number` is its number among all: i * U + u for tile u of U;
 - `$slot` is the slot that it uses: of B slots the one of that number modulo B.
+
+`$fourfold` is four times the slots per tile, for a tile that comes in four chunks.
 """
 
 from __future__ import annotations
@@ -45,11 +47,25 @@ def text_kernel(
                 for u in range(tiles)
             )
 
-        values = {"tiles": tiles, "buffers": buffers, **others}
+        values = {"tiles": tiles, "buffers": buffers, "fourfold": 4 * buffers, **others}
         found = Template(_BLOCK.sub(repeated, text)).substitute(values)
         return parse(_fixed(found, inputs) if static else found, name)
 
-    return Kernel(name, description, (TILES, BUFFERS, STATIC, *parameters), inputs, build)
+    shape = (TILES, BUFFERS, STATIC, *parameters)
+    return Kernel(name, description, shape, inputs, build, _per_tile(text, inputs))
+
+
+def _per_tile(text: str, inputs: Mapping[str, object]) -> frozenset[str]:
+    """Return the inputs in the trip counts of loops over tiles, unless they divide themselves."""
+    trips = (
+        re.findall(rf"^ *(?:loop|while) {iteration} (.*){{$", text[: block.start()], re.MULTILINE)[
+            -1
+        ]
+        for block in _BLOCK.finditer(text)
+        for iteration in [block[1]]
+    )
+    words = {word for trip in trips if "$tiles" not in trip for word in re.findall(r"\w+", trip)}
+    return frozenset(words & inputs.keys())
 
 
 def _fixed(text: str, inputs: Mapping[str, int | list[int]]) -> str:

@@ -62,4 +62,5 @@ KERNEL = Kernel(
     ),
     {"n": 64},
     build,
+    frozenset({"n"}),
 )

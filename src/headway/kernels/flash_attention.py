@@ -56,5 +56,5 @@ program @flash-attention {
 """
 
 KERNEL = text_kernel(
-    "flash-attention", "flash attention, forward, causal; n query tiles", PROGRAM, {"n": 8}
+    "flash-attention", "flash attention, forward, causal; n query tiles", PROGRAM, {"n": 16}
 )

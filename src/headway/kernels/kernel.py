@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headway.errors import Diagnostic, InvalidInput
+from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.registry import unknown
 
@@ -27,13 +28,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A program of the suite. `build` takes the parameters by name; `inputs` are the usual ones."""
+    """A program of the suite. `build` takes the parameters by name; `inputs` are the usual ones.
+
+    `per_tile` names the inputs that say how often a loop over tiles runs.
+    """
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
     inputs: Mapping[str, int | list[int]]
     build: Callable[..., Program]
+    per_tile: frozenset[str] = frozenset()
 
     def program(self, **given: int) -> Program:
         """Return the program for these parameters. Raise InvalidInput on one that does not fit."""
@@ -47,9 +52,20 @@ class Kernel:
             raise InvalidInput(*problems)
         return self.build(**{p.name: given.get(p.name, p.default) for p in self.parameters})
 
-    def usual(self, program: Program) -> dict[str, int | list[int]]:
-        """Return the usual value of each input of one of the kernel's programs."""
-        return {decl.name: self.inputs[decl.name] for decl in program.inputs}
+    def usual(self, program: Program, tiles: int = 1, size: int = 1) -> Inputs:
+        """Return the usual value of each input of one of the kernel's programs.
+
+        With `size` times as many tiles, of which there are `tiles` in an iteration.
+        """
+
+        def scaled(name: str, value: int | list[int]) -> int | list[int]:
+            if name not in self.per_tile:
+                return value
+            if isinstance(value, int):
+                return -(-value * size // tiles)
+            return [-(-each * size // tiles) for each in value]
+
+        return {decl.name: scaled(decl.name, self.inputs[decl.name]) for decl in program.inputs}
 
 
 def _fits(parameter: Parameter, value: int) -> bool:

@@ -1,7 +1,6 @@
-"""Mixture of experts with a static part and a tail whose length is computed on the chip.
+"""Mixture of experts with a part known before and a tail whose length is computed on the chip.
 
-The number of blocks in the tail is written to memory by the vector engine while the static part
-runs; all engines read it there.
+The number of blocks in the tail is counted by gpsimd and stored; all engines read it there.
 """
 
 from headway.kernels import _moe
@@ -9,6 +8,7 @@ from headway.kernels._text import text_kernel
 
 PROGRAM = f"""\
 program @moe-hybrid {{
+  input blocks
   input tail
 {_moe.QUEUES}{_moe.BUFFERS}
   buffer count space(hbm)
@@ -17,13 +17,13 @@ program @moe-hybrid {{
   sync load_index triggers(loads) writes(index) does(dma, bytes=4096, moves=load)
   gpsimd count reads(index) writes(counted) does(tensor_reduce, elements=512)
   sync store_count triggers(counts) reads(counted) writes(count) does(dma, bytes=4, moves=store)
-  loop t 8 {{
+  loop t blocks {{
 {_moe.weights("t")}
     # tiles of t
 {_moe.block("t", "$slot", "$tile")}
     # end
   }}
-  loop t tail load blocks reads(count) {{
+  loop t tail load length reads(count) {{
 {_moe.weights("t", "_tail")}
     # tiles of t
 {_moe.block("t", "$slot", "_tail$tile")}
@@ -34,7 +34,7 @@ program @moe-hybrid {{
 
 KERNEL = text_kernel(
     "moe-hybrid",
-    "mixture of experts: 8 static blocks, then a tail whose length lies in memory",
+    "mixture of experts: known blocks, then a tail whose length lies in memory",
     PROGRAM,
-    {"tail": 5},
+    {"blocks": 8, "tail": 5},
 )

@@ -1,0 +1,204 @@
+"""The page of results: tables of what `headway bench` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import exp, log
+from statistics import median
+
+from headway.bench import calibration
+from headway.bench.points import ALL, SIZE
+from headway.bench.run import Result
+from headway.compiler import BASELINE, IDEAL, duration
+from headway.targets.spread import COSTS
+
+COUNTED = "counted"
+Cells = Sequence[str]
+
+
+def page(results: list[Result], pictures: Sequence[str] = ()) -> str:
+    """Return the page in Markdown, with the sections that something was measured for."""
+    tables: dict[str, list[Result]] = {}
+    for result in results:
+        tables.setdefault(result["table"], []).append(result)
+    parts = [INTRODUCTION, *(f"![{picture}](images/{picture}.svg)" for picture in pictures)]
+    parts += [f"## Published times\n\n```text\n{calibration.table()}\n```"]
+    for table, section in SECTIONS.items():
+        if table in tables:
+            parts.append(section(tables[table]))
+    return "\n\n".join(parts) + "\n"
+
+
+INTRODUCTION = f"""\
+# Results
+
+`make bench` writes this page. Latencies are simulated ([timing](timing.md)); no hardware was used.
+*Ideal* is a machine whose synchronization costs nothing, `barrier` the fewest barriers that we know
+how to place, `barrier-always` one in front of and behind every iteration. U is the number of tiles
+per loop iteration, B the number of slots that a tile rotates through. All points of a kernel do
+about the same work, {SIZE} times that of its usual inputs (`headway list kernels`).
+
+*Saved* is 1 - `counted` / `barrier`; *excess* is `counted` / ideal - 1."""
+
+
+def saved(result: Result) -> float:
+    """Return by what fraction `counted` is faster than `barrier`."""
+    return 1 - latency(result, COUNTED) / latency(result, BASELINE)
+
+
+def excess(result: Result, strategy: str = COUNTED) -> float:
+    """Return by what fraction a strategy takes longer than the ideal machine."""
+    return latency(result, strategy) / latency(result, IDEAL) - 1
+
+
+def latency(result: Result, strategy: str) -> float:
+    """Return a latency in ns."""
+    return result["strategies"][strategy]["latency_ns"]
+
+
+def geometric(ratios: Iterable[float]) -> float:
+    """Return the geometric mean of numbers above 0."""
+    logs = [log(ratio) for ratio in ratios]
+    return exp(sum(logs) / len(logs))
+
+
+def _suite(results: list[Result]) -> str:
+    parts = ["## The suite, one tile per iteration"]
+    for target in dict.fromkeys(result["target"] for result in results):
+        some = [result for result in results if result["target"] == target]
+        head = ("kernel", IDEAL, *ALL, "saved", "excess", "waits", "registers")
+        means = geometric(1 + excess(result) for result in some) - 1
+        least, most = min(map(saved, some)), max(map(saved, some))
+        parts += [
+            f"### {target}",
+            _table(head, [_suite_row(result) for result in some]),
+            f"Saved {least:.0%} to {most:.0%}, median {median(map(saved, some)):.0%}; excess"
+            f" {means:.1%} in the geometric mean, {max(map(excess, some)):.1%} at most.",
+        ]
+    return "\n\n".join(parts)
+
+
+def _suite_row(result: Result) -> Cells:
+    counted = result["strategies"][COUNTED]
+    return (
+        result["kernel"],
+        *(
+            duration(latency(result, name)) if name in result["strategies"] else "-"
+            for name in (IDEAL, *ALL)
+        ),
+        f"{saved(result):.0%}",
+        f"{excess(result):.1%}",
+        f"{counted['waits']:,}",
+        str(max(counted["registers"].values(), default=0)),
+    )
+
+
+def _tiles(results: list[Result]) -> str:
+    columns = sorted({_shape(result) for result in results})
+    by = {(result["kernel"], _shape(result)): result for result in results}
+    kernels = list(dict.fromkeys(result["kernel"] for result in results))
+    rows = [
+        (kernel, *(f"{saved(by[kernel, column]):.0%}" for column in columns)) for kernel in kernels
+    ]
+    for title, of in (("least", min), ("**median**", median), ("most", max)):
+        cells = (of([saved(by[kernel, c]) for kernel in kernels]) for c in columns)
+        rows.append((title, *(f"{cell:.0%}" for cell in cells)))
+    inside = (sum(0.1 <= saved(by[k, c]) <= 0.45 for k in kernels) for c in columns)
+    rows.append(("in 10-45 %", *(f"{count} of {len(kernels)}" for count in inside)))
+    above = (geometric(1 + excess(by[k, c]) for k in kernels) - 1 for c in columns)
+    rows.append(("excess, geometric mean", *(f"{mean:.1%}" for mean in above)))
+    slower = [result for result in results if saved(result) < 0]
+    return "\n\n".join(
+        [
+            "## Saved against barriers, over tiles per iteration and slots per tile",
+            _table(("trn2", *(f"U={u} B={b}" for u, b in columns)), rows),
+            "What a barrier costs is mostly that the pipeline drains and fills again. The more"
+            " tiles share a barrier, the less there is to save; the more slots they have, the"
+            " better everything else overlaps, and the more the drains stand out.",
+            f"`counted` is slower than `barrier` in {len(slower)} of {len(results)} points"
+            + "".join(f"; {_title(result)}: {-saved(result):.1%}" for result in slower)
+            + ".",
+        ]
+    )
+
+
+def _costs(results: list[Result]) -> str:
+    kernels = list(dict.fromkeys(result["kernel"] for result in results))
+    by = {(result["kernel"], result["costs"]): result for result in results}
+    head = ("trn2, U=4 B=2", *(f"{costs}: {w}" for costs in COSTS for w in ("saved", "excess")))
+    rows = [
+        (
+            kernel,
+            *(f"{of(by[kernel, c]):.1%}" for c in COSTS for of in (saved, excess)),
+        )
+        for kernel in kernels
+    ]
+    ordered = sum(latency(r, IDEAL) <= latency(r, COUNTED) <= latency(r, BASELINE) for r in results)
+    return "\n\n".join(
+        [
+            "## If costs are at either end of their ranges",
+            _table(head, rows),
+            f"Ideal <= `counted` <= `barrier` in {ordered} of {len(results)} points.",
+        ]
+    )
+
+
+def _options(results: list[Result]) -> str:
+    names = list(dict.fromkeys(result["without"] for result in results))
+    kernels = list(dict.fromkeys(result["kernel"] for result in results))
+    by = {(result["kernel"], result["without"]): result for result in results}
+
+    def cell(result: Result) -> str:
+        return f"{latency(result, result['without']) / latency(result, COUNTED) - 1:+.1%}"
+
+    rows = [(kernel, *(cell(by[kernel, name]) for name in names)) for kernel in kernels]
+    return "\n\n".join(
+        [
+            "## What each optimisation is worth",
+            "How much longer `counted` takes on trn2 with one of its options switched off.",
+            _table(("without", *names), rows),
+        ]
+    )
+
+
+def _chain(results: list[Result]) -> str:
+    head = ("engines", "ns each", "slots", IDEAL, *ALL, "speed-up")
+    rows = [
+        (
+            *(str(result["params"][name]) for name in ("engines", "duration", "buffers")),
+            *(duration(latency(result, name)) for name in (IDEAL, *ALL)),
+            f"{latency(result, BASELINE) / latency(result, COUNTED):.2f}x",
+        )
+        for result in results
+    ]
+    enough = sum(latency(r, BASELINE) >= 3.3 * latency(r, COUNTED) for r in results)
+    return "\n\n".join(
+        [
+            "## Bound by synchronization: `sync-chain` on trn2",
+            _table(head, rows),
+            f"At least 3.3 times as fast as with barriers in {enough} of {len(results)} points.",
+        ]
+    )
+
+
+SECTIONS: dict[str, Callable[[list[Result]], str]] = {
+    "suite": _suite,
+    "tiles": _tiles,
+    "costs": _costs,
+    "chain": _chain,
+    "options": _options,
+}
+
+
+def _shape(result: Result) -> tuple[int, int]:
+    return result["params"]["tiles"], result["params"]["buffers"]
+
+
+def _title(result: Result) -> str:
+    params = ", ".join(f"{name}={value}" for name, value in result["params"].items())
+    return f"{result['kernel']} ({params})"
+
+
+def _table(head: Cells, rows: Iterable[Cells]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
