@@ -30,6 +30,7 @@ COMMANDS = (
     "show",
     "list",
     "trace",
+    "run",
     "fuzz",
     "explain",
     "bench",

@@ -1,0 +1,92 @@
+"""The arguments that commands about an NKI kernel share."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from headway.errors import Diagnostic, InvalidInput
+
+if TYPE_CHECKING:
+    from headway.frontends import Trace
+    from headway.values import Traced
+
+
+def add_kernel(parser: ArgumentParser) -> None:
+    """Add the kernel and how to trace it."""
+    parser.add_argument(
+        "kernel", metavar="FILE.py:KERNEL", help="the kernel; a module name works as a file too"
+    )
+    parser.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an argument of the kernel: a tensor x=float32[4096,512], or a plain value n=3",
+    )
+    parser.add_argument(
+        "--dynamic-bound",
+        action="append",
+        default=[],
+        metavar="LOOP=INPUT",
+        help="let a run-time input say how often a loop runs; LOOP is k, or k@LINE",
+    )
+    parser.add_argument(
+        "--grid",
+        default="",
+        metavar="N,M",
+        help="the launch grid: kernel[4, 2](...) is --grid 4,2 (none)",
+    )
+    parser.add_argument(
+        "--program",
+        default="",
+        metavar="I,J",
+        help="the program of the grid that is traced, or all, one after the other (the first)",
+    )
+    parser.add_argument(
+        "--buffers",
+        type=int,
+        default=None,
+        metavar="N",
+        help="slots of a tile that is allocated in a loop (4)",
+    )
+
+
+def recorded(args: Namespace) -> Trace:
+    """Trace the kernel. Raise HeadwayError."""
+    from headway.frontends import ArgSpec, record
+    from headway.frontends.nki.launch import ONE, Launch
+
+    source, name = _source(args.kernel)
+    specs = {n: ArgSpec.parse(text) for n, text in pairs("--arg", args.arg).items()}
+    launch = Launch.parse(args.grid, args.program) if args.grid else ONE
+    return record(source, name, specs, launch)
+
+
+def traced(args: Namespace) -> Traced:
+    """Trace the kernel and return its program with what it computes. Raise HeadwayError."""
+    from headway.frontends.nki.memory import DEFAULT_BUFFERS
+
+    bounds = pairs("--dynamic-bound", args.dynamic_bound)
+    buffers = DEFAULT_BUFFERS if args.buffers is None else args.buffers
+    return recorded(args).traced(bounds, buffers)
+
+
+def _source(text: str) -> tuple[str, str | None]:
+    """Split FILE.py:KERNEL; without a kernel the file has to have exactly one."""
+    source, colon, name = text.rpartition(":")
+    return (source, name) if colon and source else (text, None)
+
+
+def pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return the NAME=VALUE arguments of an option. Raise InvalidInput."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InvalidInput(Diagnostic(f"{option} {text!r} is not of the form NAME=VALUE"))
+        if name.strip() in found:
+            raise InvalidInput(Diagnostic(f"{option} {name.strip()!r} is given twice"))
+        found[name.strip()] = value.strip()
+    return found
