@@ -122,6 +122,27 @@ def _tiles(results: list[Result]) -> str:
     )
 
 
+def _manual(results: list[Result]) -> str:
+    head = ("kernel", "target", IDEAL, "by hand", COUNTED, "ratio", "waits by hand", "counted's")
+    rows = [
+        (
+            result["kernel"],
+            result["target"],
+            *(duration(latency(result, name)) for name in (IDEAL, "manual", COUNTED)),
+            f"{latency(result, COUNTED) / latency(result, 'manual'):.3f}",
+            *(f"{result['strategies'][name]['waits']:,}" for name in ("manual", COUNTED)),
+        )
+        for result in results
+    ]
+    return "\n\n".join(
+        [
+            "## Beside waits placed by hand",
+            "Kernels whose engine programs were also [written by hand](measuring.md#by-hand).",
+            _table(head, rows),
+        ]
+    )
+
+
 def _costs(results: list[Result]) -> str:
     kernels = list(dict.fromkeys(result["kernel"] for result in results))
     by = {(result["kernel"], result["costs"]): result for result in results}
@@ -184,6 +205,7 @@ def _chain(results: list[Result]) -> str:
 SECTIONS: dict[str, Callable[[list[Result]], str]] = {
     "suite": _suite,
     "tiles": _tiles,
+    "manual": _manual,
     "costs": _costs,
     "chain": _chain,
     "options": _options,

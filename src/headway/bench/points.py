@@ -13,6 +13,10 @@ from typing import Any
 
 from headway import kernels, strategies, targets
 from headway.compiler import Measured, compare, fit
+from headway.ir.expr import Inputs
+from headway.ir.program import Program
+from headway.kernels import manual
+from headway.passes.report import report
 from headway.sim import simulate
 from headway.strategies import Strategy
 from headway.strategies.options import options
@@ -61,6 +65,8 @@ class Point:
         measured = dict(found.strategies)
         if self.without:
             measured[self.without] = _without(self.without, program, on, inputs)
+        if self.table == "manual":
+            measured["manual"] = _manual(self.kernel, on, inputs)
         return {
             **found.to_json(),
             **asdict(self),
@@ -84,6 +90,8 @@ def points(only: tuple[str, ...] = (), quick: bool = False) -> Iterator[Point]:
 def _of_kernel(name: str, quick: bool) -> Iterator[Point]:
     for target in ("trn2",) if quick else TARGETS:
         yield Point("suite", name, target, strategies=ALL)
+        if name in manual.names():
+            yield Point("manual", name, target)
     if not any(parameter.name == "tiles" for parameter in kernels.load(name).parameters):
         return
     for tiles in (1, 4) if quick else TILES:
@@ -105,8 +113,13 @@ def _chains(quick: bool) -> Iterator[Point]:
                 yield Point("chain", "sync-chain", "trn2", tuple(params.items()), ALL)
 
 
-def _without(option: str, program: Any, on: Target, inputs: Any) -> Measured:
+def _without(option: str, program: Program, on: Target, inputs: Inputs) -> Measured:
     counted: Any = strategies.load("counted")
     strategy: Strategy = replace(counted, **{option: False})
-    synced, report = fit(program, on, strategy)
-    return Measured.of(simulate(synced, inputs, on), report)
+    synced, needs = fit(program, on, strategy)
+    return Measured.of(simulate(synced, inputs, on), needs)
+
+
+def _manual(name: str, on: Target, inputs: Inputs) -> Measured:
+    synced = manual.load(name, on)
+    return Measured.of(simulate(synced, inputs, on), report(synced, ()))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headway.errors import Diagnostic, InvalidInput
-from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.registry import unknown
 
@@ -52,7 +51,7 @@ class Kernel:
             raise InvalidInput(*problems)
         return self.build(**{p.name: given.get(p.name, p.default) for p in self.parameters})
 
-    def usual(self, program: Program, tiles: int = 1, size: int = 1) -> Inputs:
+    def usual(self, program: Program, tiles: int = 1, size: int = 1) -> dict[str, int | list[int]]:
         """Return the usual value of each input of one of the kernel's programs.
 
         With `size` times as many tiles, of which there are `tiles` in an iteration.
