@@ -17,7 +17,8 @@ from headway.ir import verify
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.passes import Concession
-from headway.passes.cover_silent import covered, without_silence
+from headway.passes.cover_silent import covered, unmarked
+from headway.passes.gather_regions import gathered
 from headway.passes.report import Report, report
 from headway.sim import Timeline, simulate, simulate_ideal
 from headway.sim.attribution import Attribution, attribute
@@ -62,7 +63,7 @@ def fit(
     on = targets.load(target) if isinstance(target, str) else target
     names = None if passes is None else tuple(passes)
     verify(program)
-    bound, prepared = covered(targets.bind(program, on), on)
+    bound, prepared = covered(gathered(targets.bind(program, on)), on)
     synced = chosen.synchronize(bound, on)
     try:
         synced, concessions = _fitted(synced, on, chosen, names)
@@ -116,7 +117,7 @@ def compare(
     chosen = known_strategies.names() if strategies is None else tuple(strategies)
     steps = None if passes is None else tuple(passes)
     progress(IDEAL)
-    bound = without_silence(targets.bind(program, on))
+    bound = unmarked(targets.bind(program, on))
     ideal = simulate_ideal(bound, inputs, on, detail=why)
     results = {IDEAL: Measured.of(ideal)}
     unsupported: dict[str, str] = {}
@@ -128,7 +129,7 @@ def compare(
             synced, found = fit(program, on, name, steps)
             timeline = simulate(synced, inputs, on, detail=why)
             if cost and found.concessions:
-                free = fit(without_silence(program), unlimited(on), name, steps)[0]
+                free = fit(unmarked(program), unlimited(on), name, steps)[0]
                 found = found.with_cost(timeline.latency - simulate(free, inputs, on).latency)
             results[name] = Measured.of(timeline, found)
         except UnsupportedByTarget as error:

@@ -18,7 +18,7 @@ from headway.cli.fuzz import simulated, synchronized
 from headway.errors import InvalidInput
 from headway.ir import to_text
 from headway.ir.program import Program
-from headway.passes.cover_silent import covered, without_silence
+from headway.passes.cover_silent import covered, unmarked
 from headway.spec import ideal
 from headway.strategies import names
 from headway.targets.generic import TARGET
@@ -109,6 +109,6 @@ def test_judge_finds_who_takes_a_silent_instruction_for_a_signal() -> None:
     for seed in range(30):
         case = generate(seed, Shape(10, 200, silent=0.4))
         program = shown(case.program)
-        loud = synchronized("scoreboard", without_silence(program))
+        loud = synchronized("scoreboard", unmarked(program))
         verdicts.append(check(replace(loud, program=program), case.inputs).verdict)
     assert sum(verdict in ("early", "deadlock") for verdict in verdicts) > 10

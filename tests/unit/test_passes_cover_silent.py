@@ -13,7 +13,7 @@ from headway.errors import UnsupportedByTarget
 from headway.ir import parse
 from headway.ir.program import Program
 from headway.ir.walk import instructions
-from headway.passes.cover_silent import covered, without_silence
+from headway.passes.cover_silent import covered, unmarked
 from headway.sync import parse_sync, to_text
 from headway.targets import Target, bind
 from headway.targets.generic import TARGET
@@ -128,6 +128,6 @@ def test_wait_for_a_signal_before_the_silent_completion_is_early() -> None:
     assert "depends on signal 2 of A and waits only for 1" in finding.message
 
 
-def test_program_without_silence_signals_everywhere() -> None:
+def test_program_unmarked_signals_everywhere() -> None:
     text = "program @p { input n engine A loop i n { A p silent if n { A q silent } } }"
-    assert silent(without_silence(parse(text))) == ""
+    assert silent(unmarked(parse(text))) == ""

@@ -98,7 +98,7 @@ class _Run:
                 Diagnostic(
                     "the program does not fit the compiled judge",
                     rule="it knows values of 62 bits, semaphores that do not wrap, and no silent"
-                    " instructions",
+                    " or fused instructions",
                     help="take the reference",
                 )
             ) from None

@@ -8,7 +8,7 @@ part; queues and pipelined engines; optionally control values that lie in memory
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -39,12 +39,13 @@ LATENCIES = (1, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large and how odd a random program is; `silent` is the share of such instructions."""
+    """How large and how odd a random program is; `silent` and `fused` are shares."""
 
     instructions: int = 16
     instances: int = 1000
     control_in_memory: bool = False
     silent: float = 0
+    fused: float = 0
 
 
 class Case(NamedTuple):
@@ -128,9 +129,21 @@ class _Generator:
         return Buffer(name, self.dice.choice((1, 1, 2, 2, 3)), shape)
 
     def _body(self, depth: int, loops: tuple[str, ...]) -> tuple[Node, ...]:
-        return tuple(
-            self._node(depth, loops) for _ in range(self.dice.randint(1, 3)) if self.left > 0
-        )
+        found = (self._node(depth, loops) for _ in range(self.dice.randint(1, 3)) if self.left > 0)
+        return tuple(self._with_regions(list(found))) if self.shape.fused else tuple(found)
+
+    def _with_regions(self, nodes: list[Node]) -> Iterator[Node]:
+        """Fuse some instructions with the one before on their engine, if that is of one counter."""
+        last: dict[str, Instr] = {}
+        for node in nodes:
+            if isinstance(node, Instr):
+                before = last.get(node.engine)
+                if before and before.counter == node.counter:
+                    node = replace(node, fused=self.dice.random() < self.shape.fused)
+                last[node.engine] = node
+            else:
+                last.clear()
+            yield node
 
     def _node(self, depth: int, loops: tuple[str, ...]) -> Node:
         kinds: tuple[Callable[[int, tuple[str, ...]], Node], ...] = (

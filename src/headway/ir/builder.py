@@ -111,12 +111,13 @@ class Builder:
         takes: float | tuple[float, float] | None = None,
         does: Work | None = None,
         silent: bool = False,
+        fused: bool = False,
     ) -> Instr:
         """Add an instruction.
 
         It is issued by `engine`, by default the host of `queue`. `takes` is its latency in ns, or
         latency and occupancy; `does` is its work, for targets that know how long it takes. The
-        completion of a `silent` one is no signal.
+        completion of a `silent` one is no signal; before a `fused` one no wait may stand.
         """
         at = _caller()
         if takes is not None and does is not None:
@@ -130,6 +131,7 @@ class Builder:
             _accesses(writes),
             does if takes is None else _duration(takes),
             silent,
+            fused,
             at,
         )
         self._bodies[-1].append(instr)

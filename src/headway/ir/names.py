@@ -9,7 +9,7 @@ from difflib import get_close_matches
 DECLARATIONS = ("input", "engine", "queue", "buffer")
 HEADS = ("loop", "while", "if")
 CLAUSES = ("triggers", "reads", "writes", "takes", "does")
-MARKS = ("silent",)
+MARKS = ("silent", "fused")
 """Clauses of one word."""
 
 SYNC = ("wait", "waits", "barrier", "exec", "registers", "set", "take")

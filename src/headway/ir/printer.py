@@ -104,8 +104,8 @@ def _load(control: ControlRead | None) -> str:
 def _instr(instr: Instr) -> str:
     queue = f" triggers({instr.queue})" if instr.queue is not None else ""
     reads, writes = _accesses("reads", instr.reads), _accesses("writes", instr.writes)
-    silent = " silent" if instr.silent else ""
-    return f"{instr.engine} {instr.name}{queue}{reads}{writes}{_cost(instr.cost)}{silent}"
+    marks = " silent" * instr.silent + " fused" * instr.fused
+    return f"{instr.engine} {instr.name}{queue}{reads}{writes}{_cost(instr.cost)}{marks}"
 
 
 def _accesses(word: str, accesses: Iterable[Access]) -> str:

@@ -114,6 +114,8 @@ class Instr:
     """A static instruction: issued by `engine`, run by `queue` if given, else by `engine`.
 
     `silent`: its completion is no signal, and shows with the next signal of its counter.
+    `fused`: it belongs to one region with the instruction before it on its engine. The hardware
+    runs a region in order, and no wait may stand in between.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Instr:
     writes: tuple[Access, ...] = ()
     cost: Takes | Work | None = None
     silent: bool = False
+    fused: bool = False
     at: Location | None = _place()
 
     @property

@@ -112,10 +112,16 @@ class _BodyRules:
         self._memory = AccessRules(problems, self._rules, program.buffers)
 
     def body(self, body: tuple[Node, ...]) -> None:
+        last: dict[str, Instr] = {}  # by engine, since the last loop, while or if
         for node in body:
+            if not isinstance(node, Instr):
+                last.clear()
             match node:
                 case Instr():
                     self._instr(node)
+                    if node.fused:
+                        self._fused(node, last.get(node.engine))
+                    last[node.engine] = node
                 case Loop():
                     self._control(node.control)
                     self._rules.trip(node.trip, node.at)
@@ -153,6 +159,16 @@ class _BodyRules:
             self._takes(instr.cost, instr.at)
         elif instr.cost:
             self._work(instr.cost, instr.at)
+
+    def _fused(self, instr: Instr, before: Instr | None) -> None:
+        name, engine = shown(instr.name), shown(instr.engine)
+        rule = "a region has instructions of one engine or queue, one after the other in a body"
+        if before is None:
+            message = f"{name} is fused, and no instruction of {engine} stands before it"
+            self._problems.add(message, instr.at, rule=rule)
+        elif before.counter != instr.counter:
+            message = f"{name} is fused with {shown(before.name)}, which runs elsewhere"
+            self._problems.add(message, instr.at, rule=rule)
 
     def _unknown_engine(self, instr: Instr) -> None:
         known = (*sorted(self._engines), *DECLARATIONS, *HEADS, *CLAUSES, *MARKS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from headway.ir.expr import Expr
@@ -59,6 +59,18 @@ def accesses(program: Program) -> Iterator[Access]:
 def control(node: Loop | While | If) -> Expr:
     """Return the expression that decides: a trip count or a condition."""
     return node.trip if isinstance(node, Loop) else node.condition
+
+
+def regions(body: Sequence[Node]) -> Iterator[tuple[Node, ...]]:
+    """Yield the nodes of a body in order, those of a region that stand together at once."""
+    found: list[Node] = []
+    for node in body:
+        if found and not (isinstance(node, Instr) and node.fused):
+            yield tuple(found)
+            found = []
+        found.append(node)
+    if found:
+        yield tuple(found)
 
 
 def engines_inside(body: tuple[Node, ...]) -> frozenset[str]:

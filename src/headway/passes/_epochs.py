@@ -24,7 +24,7 @@ from dataclasses import replace
 from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.expr import Binary, Expr, Iteration
 from headway.ir.program import ControlRead, If, InputDecl, Instr, Loop, Node, Program, While
-from headway.ir.walk import walk
+from headway.ir.walk import regions, walk
 from headway.passes._rewrite import mapped, rewritten
 from headway.passes._rewrite import with_values as with_step_values
 from headway.passes._signals import Signals
@@ -102,11 +102,11 @@ class Epochs:
     def _parts(self, nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
         """Yield runs of nodes that fit into one epoch, and alone each node that fits into none."""
         part: tuple[Node, ...] = ()
-        for node in nodes:
-            if part and not self._signals.fit((*part, node)):
+        for region in regions(nodes):
+            if part and not self._signals.fit((*part, *region)):
                 yield part
                 part = ()
-            part = (*part, node)
+            part = (*part, *region)
         if part:
             yield part
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from headway.ir.expr import Binary, Expr, Iteration
 from headway.ir.program import Access, Instr, Loop, Node, While
+from headway.ir.walk import regions
 from headway.passes._closed_forms import computed
 from headway.passes._epochs import BARRIER, Bodies, Epochs
 from headway.passes._rewrite import rewritten
@@ -72,8 +73,9 @@ class Unrolled(Epochs):
         alone = self._numbers(copies)
         if has_register_thresholds(alone):
             alone = self._numbers(_with_whole_buffers(copies))
-        if len(nodes) > 1 and has_register_thresholds(alone):
-            half = len(nodes) // 2
+        parts = list(regions(nodes))
+        if len(parts) > 1 and has_register_thresholds(alone):
+            half = sum(map(len, parts[: len(parts) // 2]))
             return _joined(self._piece(nodes[:half]), self._piece(nodes[half:]))
         return {e: _renamed(body, names) for e, body in self._placed(alone).items()}
 

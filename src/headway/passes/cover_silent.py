@@ -23,15 +23,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from headway.analysis.slots import Relation, relation
 from headway.errors import Diagnostic, UnsupportedByTarget
-from headway.ir.atoms import Atoms
-from headway.ir.program import Access, ControlRead, If, Instr, Node, Program, Takes
-from headway.ir.walk import control_reads, deep_nests, instructions, walk
+from headway.ir.program import ControlRead, Instr, Node, Program, Takes
+from headway.ir.walk import control_reads, deep_nests, instructions, regions, walk
+from headway.passes._bodies import Body, with_bodies
+from headway.passes._conflicts import Conflicts
 from headway.passes.sync_pass import Concession
 from headway.targets.target import Target
 
-Body = tuple[Node, ...]
+Unseen = defaultdict[str, list[Instr]]
+"""By counter, the silent instructions that no signal shows yet."""
 
 
 def covered(program: Program, target: Target) -> tuple[Program, tuple[Concession, ...]]:
@@ -47,35 +48,19 @@ def covered(program: Program, target: Target) -> tuple[Program, tuple[Concession
     return replace(program, body=body), tuple(covering.concessions())
 
 
-def without_silence(program: Program) -> Program:
-    """Return the program as if every instruction signalled."""
+def unmarked(program: Program) -> Program:
+    """Return the program as if every instruction signalled, and none were fused."""
     with deep_nests():
-        return replace(program, body=_loud(program.body))
+        return replace(program, body=_unmarked(program.body))
 
 
-def _loud(body: Body) -> Body:
+def _unmarked(body: Body) -> Body:
     return tuple(
-        replace(node, silent=False)
+        replace(node, silent=False, fused=False)
         if isinstance(node, Instr)
-        else _with_bodies(node, map(_loud, _bodies(node)))
+        else with_bodies(node, _unmarked)
         for node in body
     )
-
-
-def _bodies(node: Node) -> tuple[Body, ...]:
-    if isinstance(node, Instr):
-        return ()
-    return (node.then, node.orelse) if isinstance(node, If) else (node.body,)
-
-
-def _with_bodies(node: Node, bodies: Iterable[Body]) -> Node:
-    if isinstance(node, Instr):
-        return node
-    if isinstance(node, If):
-        then, orelse = bodies
-        return replace(node, then=then, orelse=orelse)
-    (body,) = bodies
-    return replace(node, body=body)
 
 
 class _Covering:
@@ -99,37 +84,39 @@ class _Covering:
     def body(self, nodes: Body, is_whole: bool = False) -> Body:
         """Return a body with its no-ops. Nothing comes behind that of the `is_whole` program."""
         out: list[Node] = []
-        unseen: defaultdict[str, list[Instr]] = defaultdict(list)
-        for node in nodes:
-            if isinstance(node, Instr):
-                self._before(node, unseen, out)
-                if node.counter in self._mute:
-                    pass
-                elif node.silent:
-                    unseen[node.counter].append(node)
-                else:
-                    unseen.pop(node.counter, None)
-                out.append(node)
-            else:
+        unseen: Unseen = defaultdict(list)
+        for nodes_together in regions(nodes):
+            region = [node for node in nodes_together if isinstance(node, Instr)]
+            if region:
+                self._before(region, unseen, out)
+                self._note(region, unseen)
+                out += region
+            else:  # a loop, while or if
                 self._show(list(unseen), unseen, out)
-                out.append(_with_bodies(node, map(self.body, _bodies(node))))
+                out += (with_bodies(node, self.body) for node in nodes_together)
         if not is_whole:
             self._show(list(unseen), unseen, out)
         return tuple(out)
 
-    def _before(self, node: Instr, unseen: dict[str, list[Instr]], out: list[Node]) -> None:
-        """Show what an instruction may depend on."""
+    def _before(self, region: list[Instr], unseen: Unseen, out: list[Node]) -> None:
+        """Show what a region, or a single instruction, may depend on."""
         needed = [
             counter
             for counter, silent in unseen.items()
-            if not self._is_ordered(counter, node)
-            and any(self._conflicts.between(instr, node) for instr in silent)
+            if not self._is_ordered(counter, region[0])
+            and any(self._conflicts.between(a, b) for a in silent for b in region)
         ]
         self._show(needed, unseen, out)
 
-    def _show(
-        self, counters: Iterable[str], unseen: dict[str, list[Instr]], out: list[Node]
-    ) -> None:
+    def _note(self, region: list[Instr], unseen: Unseen) -> None:
+        """Note what no signal shows yet."""
+        for instr in region:
+            if instr.silent and instr.counter not in self._mute:
+                unseen[instr.counter].append(instr)
+            else:
+                unseen.pop(instr.counter, None)
+
+    def _show(self, counters: Iterable[str], unseen: Unseen, out: list[Node]) -> None:
         for counter in counters:
             out.append(self._nop(unseen.pop(counter)[-1]))
 
@@ -180,36 +167,6 @@ class _Covering:
 def _add(rows: defaultdict[str, list[Instr]], instrs: Iterable[Instr]) -> None:
     for instr in instrs:
         rows[instr.counter].append(instr)
-
-
-class Conflicts:
-    """Which instructions of a program may depend on each other."""
-
-    def __init__(self, program: Program) -> None:
-        self._atoms = Atoms(program)
-
-    def between(self, first: Instr, second: Instr) -> bool:
-        """Tell whether two of one body may, in one iteration of all loops around."""
-        return any(
-            relation(a.slot, b.slot) is not Relation.APART for a, b in self._pairs(first, second)
-        )
-
-    def ever(self, first: Instr, second: Instr | ControlRead) -> bool:
-        """Tell whether two may, in whatever iterations."""
-        return any(
-            a.slot == b.slot or not (isinstance(a.slot, int) and isinstance(b.slot, int))
-            for a, b in self._pairs(first, second)
-        )
-
-    def _pairs(self, first: Instr, second: Instr | ControlRead) -> Iterator[tuple[Access, Access]]:
-        writes = second.writes if isinstance(second, Instr) else ()
-        for mine, others in ((first.writes, (*second.reads, *writes)), (first.reads, writes)):
-            for a in mine:
-                for b in others:
-                    if a.buffer == b.buffer and not set(self._atoms.of(a)).isdisjoint(
-                        self._atoms.of(b)
-                    ):
-                        yield a, b
 
 
 def _cannot_signal(before: Instr, after: Instr | ControlRead, target: Target) -> Diagnostic:

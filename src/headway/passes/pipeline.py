@@ -1,6 +1,7 @@
 """The passes in the order in which they fit engine programs to a target.
 
-What cuts the program comes first, because it asks the strategy again. Dead register operations go
+What cuts the program comes first, because it asks the strategy again. Waits are brought in front of
+regions before anything is computed for them. Dead register operations go
 next, so that nobody keeps registers for them. Thresholds are settled before waits are split, so
 that they are computed before the engine stands still. Registers are fitted when all that need one
 are there.
@@ -22,6 +23,7 @@ from headway.targets.target import Target
 ORDER = (
     "unroll-thresholds",
     "insert-epochs",
+    "hoist-waits",
     "drop-dead-registers",
     "settle-thresholds",
     "compute-counts",

@@ -103,10 +103,9 @@ class Walk:
         if sync.flags:
             raise Undecided("programs with flags are not followed", sync.flags[0].at)
         for instr in instructions(sync.program.body):
-            if instr.silent:
-                raise Undecided(
-                    f"{instr.name} is silent, and counts are those of signals", instr.at
-                )
+            if instr.silent or instr.fused:
+                mark = "silent" if instr.silent else "fused"
+                raise Undecided(f"{instr.name} is {mark}, which is not followed", instr.at)
         for semaphore in sync.semaphores:
             if semaphore.most < ENOUGH:
                 why = f"{semaphore.counter} has {semaphore.width} bits and may wrap"

@@ -7,6 +7,7 @@ the largest position among them.
     required(instance, q) = max { position(before) | instance depends on before, before is on q }
 
 An instance may issue as soon as every counter q has reached required(instance, q), and not before.
+The hardware runs a region in order: instances of one region need not wait for each other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from headway.ir.expr import Inputs
-from headway.ir.program import Program, control_counter
+from headway.ir.program import Instr, Program, control_counter
 from headway.spec.instances import MAX_INSTANCES, Cell, Instance, Readers, instances, readers_inside
 
 Positions = dict[str, int]
@@ -33,12 +34,16 @@ def required(
     """
     last_write: defaultdict[Cell, Positions] = defaultdict(dict)
     last_access: defaultdict[Cell, Positions] = defaultdict(dict)
+    start: dict[str, int] = {}  # by counter: where its region begins
     for instance in instances(program, inputs, readers, limit):
+        if not is_fused(instance):
+            start[instance.counter] = instance.position
+        own = instance.counter, start[instance.counter]
         needed: Positions = {}
         for cell in instance.reads:
-            _join(needed, last_write[cell])  # RAW
+            _join(needed, last_write[cell], own)  # RAW
         for cell in instance.writes:
-            _join(needed, last_access[cell])  # WAR and WAW
+            _join(needed, last_access[cell], own)  # WAR and WAW
         for q in list(needed):
             if is_ordered(program, q, instance.engine, instance.counter):
                 del needed[q]
@@ -58,6 +63,13 @@ def is_ordered(program: Program, before: str, engine: str, counter: str) -> bool
     return before == control_counter(engine) or (before == counter and before in program.serial)
 
 
-def _join(into: Positions, other: Positions) -> None:
+def is_fused(instance: Instance) -> bool:
+    """Tell whether an instance belongs to the region of the one before it on its counter."""
+    return isinstance(instance.node, Instr) and instance.node.fused
+
+
+def _join(into: Positions, other: Positions, own: tuple[str, int]) -> None:
+    """Add positions, without those of the own region: what they depend on comes before them."""
     for q, position in other.items():
-        into[q] = max(into.get(q, 0), position)
+        if q != own[0] or position < own[1]:
+            into[q] = max(into.get(q, 0), position)

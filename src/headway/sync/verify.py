@@ -124,6 +124,7 @@ class _Facts:
         program = sync.program
         self.inputs = program.inputs
         self.engine_of = {instr.name: instr.engine for instr in instructions(program.body)}
+        self.fused = {instr.name for instr in instructions(program.body) if instr.fused}
         self.controls = {control.name for control in control_reads(program.body)}
         self.hosts = {queue.name: queue.host for queue in program.queues}
         for engine in program.hosts:
@@ -181,8 +182,21 @@ class _EngineRules:
         check_unique(problems, names)
 
     def body(self, body: tuple[SyncNode, ...]) -> None:
+        is_open = False  # whether a region may go on here
         for node in body:
+            if isinstance(node, Exec) and node.instr in self._facts.fused:
+                self._fused(node, is_open)
+            is_open = isinstance(node, Exec) or (is_open and isinstance(node, Assign | SetFlag))
             self._node(node)
+
+    def _fused(self, node: Exec, is_open: bool) -> None:
+        """No wait stands between an instruction and the one that it is fused with."""
+        if not is_open or node.waits:
+            message = f"a wait stands before {shown(node.instr)}, inside a region"
+            if not is_open and not node.waits:
+                message = f"{shown(node.instr)} does not follow the instruction it is fused with"
+            help = "wait before the region begins: the pass hoist-waits does"
+            self._problems.add(message, node.at, rule="no wait stands inside a region", help=help)
 
     def _node(self, node: SyncNode) -> None:
         match node:

@@ -82,9 +82,9 @@ def lower(sync: SyncProgram, inputs: Inputs, limit: int) -> tuple[Plan, Code]:
     """Return the code of all engines and of the program.
 
     `limit` bounds instances, events and iterations of each of them. Raise TooLarge if something
-    does not fit, such as instructions that are silent.
+    does not fit, such as instructions that are silent or fused.
     """
-    if any(instr.silent for instr in instructions(sync.program.body)):
+    if any(instr.silent or instr.fused for instr in instructions(sync.program.body)):
         raise TooLarge
     nodes = (*instructions(sync.program.body), *control_reads(sync.program.body))
     plan = rec.plan(sync, {node.name: number for number, node in enumerate(nodes)})
