@@ -70,7 +70,9 @@ def add_program(parser: ArgumentParser) -> None:
 def add_synced(parser: ArgumentParser) -> None:
     """Add SYNCED."""
     parser.add_argument(
-        "synced", metavar="SYNCED", help="a synchronized .hwy file, or - for standard input"
+        "synced",
+        metavar="SYNCED",
+        help="a synchronized .hwy file or a .hwb binary, or - for standard input",
     )
 
 

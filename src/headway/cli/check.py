@@ -6,11 +6,12 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
-from headway.errors import InvalidInput
+from headway.errors import Diagnostic, InvalidInput
 
 if TYPE_CHECKING:
     from headway.check.late import Cost
     from headway.ir.expr import Inputs
+    from headway.isa import Module
     from headway.sync.program import SyncProgram
 
 CHECK_FAILED = 3
@@ -24,6 +25,7 @@ def add_parser(subparsers: Any) -> None:
         "judge a synchronized program: exact, early, late, deadlock or unsupported",
         "headway check synced.hwy --input n=7",
         "headway sync program.hwy | headway check - --json",
+        "headway check synced.hwb --input n=7",
     )
     add_synced(parser)
     add_inputs(parser)
@@ -54,12 +56,15 @@ def run(args: Namespace) -> int:
     from headway.check import check
     from headway.cli import terminal
     from headway.cli.all_inputs import check_all_inputs, check_certificate
+    from headway.cli.binaries import load
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
-    from headway.cli.programs import load_synced
     from headway.cli.progress import Progress
+    from headway.sync.program import SyncProgram
 
-    synced = load_synced(args.synced)
+    synced = load(args.synced)
+    if not isinstance(synced, SyncProgram):
+        return _check_binary(synced, args)
     if args.input and (args.certificate or args.all_inputs):
         raise InvalidInput("a proof is for all inputs: leave out --input")
     if args.certificate:
@@ -74,6 +79,27 @@ def run(args: Namespace) -> int:
         print_json({**verdict.to_json(), **told})
     else:
         terminal.show("\n".join([str(verdict), *map(_cost_line, costs)]))
+    return 0 if verdict.verdict == "exact" else CHECK_FAILED
+
+
+def _check_binary(module: Module, args: Namespace) -> int:
+    from headway import isa
+    from headway.cli.files import print_json
+    from headway.cli.inputs import parse_inputs, resolve
+
+    if args.certificate or args.all_inputs or args.cost or args.engine != "auto":
+        raise InvalidInput(
+            Diagnostic(
+                "a binary is judged for given inputs, by the one judge for it",
+                help="leave out --certificate, --all-inputs, --cost and --engine",
+            )
+        )
+    inputs = resolve(module.program, parse_inputs(args.input))
+    verdict = isa.check(module, inputs, file=args.synced)
+    if args.json:
+        print_json(verdict.to_json())
+    else:
+        print(verdict)
     return 0 if verdict.verdict == "exact" else CHECK_FAILED
 
 

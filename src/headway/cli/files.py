@@ -16,13 +16,17 @@ STANDARD_INPUT = "-"
 
 def read_text(name: str) -> str:
     """Return the text of a file, or of standard input for `-`. Raise HeadwayError."""
+    return decode(read_bytes(name), display_name(name))
+
+
+def read_bytes(name: str) -> bytes:
+    """Return the content of a file, or of standard input for `-`. Raise InvalidInput."""
     try:
-        data = _standard_input() if name == STANDARD_INPUT else Path(name).read_bytes()
+        return _standard_input() if name == STANDARD_INPUT else Path(name).read_bytes()
     except OSError as error:
         raise InvalidInput(f"cannot read {name!r}: {_reason(error)}") from None
     except ValueError as error:  # a NUL in the name
         raise InvalidInput(f"cannot read {name!r}: {error}") from None
-    return decode(data, display_name(name))
 
 
 def _standard_input() -> bytes:
@@ -41,22 +45,27 @@ def write_text(name: str | None, text: str) -> None:
     if name is None or name == "-":
         sys.stdout.write(text)
         return
+    write_bytes(name, text.encode())
+
+
+def write_bytes(name: str, data: bytes) -> None:
+    """Write a file in one step, so that it is never half there. Raise InvalidInput."""
     path = Path(os.path.realpath(name))  # replace what a link points at, not the link
     try:
         if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")  # a device or a pipe
+            path.write_bytes(data)  # a device or a pipe
         else:
-            _replace(path, text)
+            _replace(path, data)
     except OSError as error:
         raise InvalidInput(f"cannot write {name!r}: {_reason(error)}") from None
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, data: bytes) -> None:
     mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
         os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:

@@ -33,6 +33,9 @@ COMMANDS = (
     "run",
     "fuzz",
     "explain",
+    "asm",
+    "disasm",
+    "native",
     "bench",
     "completion",
 )

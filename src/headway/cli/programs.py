@@ -54,7 +54,11 @@ def load_program(args: Namespace) -> Source[Program]:
 
 def load_synced(name: str) -> SyncProgram:
     """Return the synchronized program in a file. Raise HeadwayError."""
-    loaded = _read(name)
+    return parsed_synced(_read(name), name)
+
+
+def parsed_synced(loaded: Program | SyncProgram, name: str) -> SyncProgram:
+    """Return what was read from a file if it is synchronized. Raise InvalidInput."""
     if isinstance(loaded, SyncProgram):
         return loaded
     raise InvalidInput(

@@ -19,6 +19,7 @@ def add_parser(subparsers: Any) -> None:
         "simulate a synchronized program on its target",
         "headway sim synced.hwy --input n=7 --trace timeline.json",
         "headway sync calibration-loop | headway sim - --input n=64 --json",
+        "headway sim synced.hwb --input n=7",
     )
     add_synced(parser)
     add_inputs(parser)
@@ -29,14 +30,18 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
+    from headway import isa
+    from headway.cli.binaries import load
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import parse_inputs, resolve
-    from headway.cli.programs import load_synced
     from headway.sim import simulate
 
-    synced = load_synced(args.synced)
-    inputs = resolve(synced.program, parse_inputs(args.input))
-    timeline = simulate(synced, inputs, detail=bool(args.trace))
+    loaded = load(args.synced)
+    inputs = resolve(loaded.program, parse_inputs(args.input))
+    if isinstance(loaded, isa.Module):
+        timeline = isa.simulate(loaded, inputs, file=args.synced, detail=bool(args.trace))
+    else:
+        timeline = simulate(loaded, inputs, detail=bool(args.trace))
     if args.trace:
         from headway.sim.perfetto import perfetto
 

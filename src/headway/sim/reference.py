@@ -26,7 +26,7 @@ def run(
     machine = Machine(model, programs, detail)
     with deep_nests():
         machine.run()
-    return _timeline(machine, sync.program.name, sync.strategy, target)
+    return timeline(machine, sync.program.name, sync.strategy, target)
 
 
 def simulate_ideal(
@@ -49,7 +49,7 @@ def simulate_ideal(
     programs = [(engine, iter(steps[engine])) for engine in program.hosts]
     machine = Machine(free, programs, detail)
     machine.run()
-    return _timeline(machine, program.name, "ideal", target.name)
+    return timeline(machine, program.name, "ideal", target.name)
 
 
 def _ideal_steps(model: Model, instance: Instance, signals: dict[str, int]) -> Iterator[Action]:
@@ -63,7 +63,8 @@ def _ideal_steps(model: Model, instance: Instance, signals: dict[str, int]) -> I
         yield Issue(model.timings[instance.node.name], instance.iteration, at)
 
 
-def _timeline(machine: Machine, program: str, strategy: str, target: str) -> Timeline:
+def timeline(machine: Machine, program: str, strategy: str, target: str) -> Timeline:
+    """Return what a machine that has ended has found."""
     return Timeline(
         program,
         strategy,
