@@ -6,6 +6,7 @@ from headway.cli.files import display_name, read_bytes
 from headway.cli.programs import parsed_synced
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir import decode
+from headway.ir.program import Program
 from headway.isa import Module, assemble, from_binary, is_assembly, is_binary, lower
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
@@ -13,13 +14,17 @@ from headway.sync.program import SyncProgram
 
 def load(name: str) -> Module | SyncProgram:
     """Return what is in a binary, in assembly text or in a synchronized `.hwy` file."""
-    data, shown = read_bytes(name), display_name(name)
+    loaded = load_bytes(read_bytes(name), name)
+    return parsed_synced(loaded, name) if isinstance(loaded, Program) else loaded
+
+
+def load_bytes(data: bytes, name: str) -> Module | SyncProgram | Program:
+    """Return what a file of that content holds. Raise HeadwayError."""
+    shown = display_name(name)
     if is_binary(data):
         return from_binary(data, shown)
     text = decode(data, shown)
-    if is_assembly(text):
-        return assemble(text, shown)
-    return parsed_synced(parse_any(text, shown), name)
+    return assemble(text, shown) if is_assembly(text) else parse_any(text, shown)
 
 
 def load_module(name: str) -> Module:

@@ -28,6 +28,12 @@ class Source(NamedTuple, Generic[P]):
     inputs: Mapping[str, Value]
 
 
+def is_kernel(name: str) -> bool:
+    """Tell whether PROGRAM is no file, or the name of a kernel."""
+    is_path = name == STANDARD_INPUT or "/" in name or "." in name
+    return name in kernels.names() or not (is_path or Path(name).exists())
+
+
 def load_any(args: Namespace) -> Source[Program | SyncProgram]:
     """Return what PROGRAM names. Raise HeadwayError."""
     name: str = args.program
@@ -77,7 +83,6 @@ def all_inputs(source: Source[P], args: Namespace) -> dict[str, Value]:
 
 
 def _read(name: str) -> Program | SyncProgram:
-    is_path = name == STANDARD_INPUT or "/" in name or "." in name
-    if not is_path and not Path(name).exists():
+    if is_kernel(name):
         raise InvalidInput(unknown("file or kernel", name, kernels.names()))
     return parse_any(read_text(name), display_name(name))

@@ -16,6 +16,7 @@ from headway.isa.instructions import (
     FUNCTIONS,
     LEAST,
     MOST,
+    Around,
     Instruction,
     Op,
     Operand,
@@ -338,11 +339,11 @@ class _StreamReader:
     def _issued(self, op: Op, line: _Line) -> Instruction:
         name = line.name("the name of an instruction")
         line.expect("(")
-        around: list[int] = []
+        around: list[Around] = []
         while not line.accept(")"):
             if around:
                 line.expect(",")
-            around.append(line.register())
+            around.append(Around(line.name("the name of a loop"), line.register()))
         wait: WaitFor | None = None
         post: int | None = None
         while line.accept(","):

@@ -11,7 +11,7 @@ from headway.ir import parse, to_text
 from headway.ir.program import Program
 from headway.isa.container import damaged, pack, unpack
 from headway.isa.encoding import SIZE, Descriptor, Tables, decode, encode
-from headway.isa.instructions import Instruction
+from headway.isa.instructions import Around, Instruction
 from headway.isa.memory import layout
 from headway.isa.module import Module, Stream, Tokens
 from headway.isa.verify import verify
@@ -98,9 +98,9 @@ def _flags(module: Module, tables: Tables) -> Iterable[bytes]:
 
 def _descriptors(tables: Tables) -> Iterable[bytes]:
     for found in tables.descriptors:
-        count = len(found.iterations)
-        symbol = tables.symbol(found.name)
-        yield struct.pack(f"<IH{count}H", symbol, count, *found.iterations)
+        yield struct.pack("<IH", tables.symbol(found.name), len(found.iterations))
+        for around in found.iterations:
+            yield struct.pack("<IH", tables.symbol(around.loop), around.register)
 
 
 def _code(stream: Stream, tables: Tables) -> bytes:
@@ -206,7 +206,9 @@ def _read_descriptors(data: _Data, symbols: list[str]) -> list[Descriptor]:
     found: list[Descriptor] = []
     while not data.is_read:
         symbol, count = data.numbers("IH")
-        found.append(Descriptor(_symbol(symbols, symbol), data.numbers(f"{count}H")))
+        pairs = [data.numbers("IH") for _ in range(count)]
+        around = tuple(Around(_symbol(symbols, loop), register) for loop, register in pairs)
+        found.append(Descriptor(_symbol(symbols, symbol), around))
     return found
 
 

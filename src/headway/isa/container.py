@@ -10,7 +10,7 @@
     INPS  inputs: symbol, whether it is a list, its number in memory
     SEMS  semaphores: number, width, is signed, symbol of the counter
     FLAG  flags: semaphore, tokens that fit, symbols of the flag, its counter, its engine
-    DESC  descriptors: symbol of an instruction, the registers of the loops around
+    DESC  descriptors: symbol of an instruction, and of each loop around with its register
     CODE  one for each engine: symbol, registers, then 32 bytes for each instruction
     PROG  the sequential program as `.hwy` text: what the judge needs
 

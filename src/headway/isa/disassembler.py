@@ -100,7 +100,7 @@ def _operands(i: Instruction, target: str) -> tuple[str, ...]:
 
 
 def _issued(i: Instruction) -> tuple[str, ...]:
-    around = ", ".join(f"r{number}" for number in i.iterations)
+    around = ", ".join(map(str, i.iterations))
     wait = (f"wait {i.wait}",) if i.wait else ()
     post = (f"post s{i.post}",) if i.post is not None else ()
     return f"{i.name}({around})", *wait, *post

@@ -21,6 +21,7 @@ from headway.isa.instructions import (
     BRANCHES,
     FUNCTIONS,
     ISSUES,
+    Around,
     Instruction,
     Op,
     Operand,
@@ -41,7 +42,7 @@ class Descriptor(NamedTuple):
     """What is issued: its name, and the registers of the loops around."""
 
     name: str
-    iterations: tuple[int, ...]
+    iterations: tuple[Around, ...]
 
 
 class Tables:
@@ -58,7 +59,8 @@ class Tables:
     def descriptor(self, instruction: Instruction) -> int:
         """Return the number of what an instruction issues."""
         found = Descriptor(instruction.name, instruction.iterations)
-        self.symbol(found.name)
+        for name in (found.name, *(around.loop for around in found.iterations)):
+            self.symbol(name)
         return self.descriptors.setdefault(found, len(self.descriptors))
 
 
@@ -109,9 +111,9 @@ def _index(instruction: Instruction, tables: Tables) -> int:
 
 def decode(record: bytes, symbols: Sequence[str], descriptors: Sequence[Descriptor]) -> Instruction:
     """Return the instruction of 32 bytes. Raise InvalidInput if there is none of that encoding."""
-    op, flags, function, zero, dest, size, a, b, index, semaphore, register, offset, post, row = (
-        RECORD.unpack(record)
-    )
+    fields: tuple[int, ...] = RECORD.unpack(record)
+    op, flags, function, zero, dest, size, a, b, index, *rest = fields
+    semaphore, register, offset, post, row = rest
     if op >= len(Op) or zero or flags >= 2 * POSTS or function > len(NAMES):
         raise InvalidInput(f"{record[:4].hex()} begins no instruction")
     name, iterations, target = "", (), 0

@@ -7,7 +7,7 @@ adds one to.
     enter   r1, r0, L2            # r1 := 0; leave if it is not below r0
     L1:
     add     r2, r1, 1
-    exec    add(r1), wait s0 >= r2, post s1
+    exec    add(i r1), wait s0 >= r2, post s1
     next    r1, r0, L1            # r1 := r1 + 1; again if it is below r0
     L2:
     halt
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from typing import NamedTuple
 
 from headway.ir.expr import OPERATORS
 
@@ -93,14 +94,24 @@ class WaitFor:
         return f"s{self.semaphore} >= {base}{offset}"
 
 
+class Around(NamedTuple):
+    """A loop around an instruction, with the register of its iteration."""
+
+    loop: str
+    register: int
+
+    def __str__(self) -> str:
+        return f"{self.loop} r{self.register}"
+
+
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """One instruction; what it does not use has its default.
 
     `is_folded`: the timing model counts it with the instruction that it serves, because it computes
     an index, a trip count or a condition, or is a wait that the next instruction carries.
-    `iterations` are the registers of the loops around, outermost first: the addresses of an
-    instance depend on them. `post` is the semaphore that its completion adds one to.
+    `iterations` are the loops around, outermost first: the addresses of an instance depend on them.
+    `post` is the semaphore that its completion adds one to.
     """
 
     op: Op
@@ -111,7 +122,7 @@ class Instruction:
     size: int = 0
     function: str = ""
     name: str = ""
-    iterations: tuple[int, ...] = ()
+    iterations: tuple[Around, ...] = ()
     target: int = 0
     wait: WaitFor | None = None
     post: int | None = None

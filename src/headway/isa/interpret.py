@@ -37,6 +37,7 @@ class Issue(NamedTuple):
 
     op: Op
     name: str
+    loops: tuple[str, ...]
     iteration: tuple[int, ...]
     post: int | None
     at: Location
@@ -181,8 +182,9 @@ class _Run:
             case Op.CLEAR:
                 return Clear(row, instruction.size, at)
             case _:
-                iteration = tuple(self._registers[r] for r in instruction.iterations)
-                return Issue(instruction.op, name, iteration, instruction.post, at)
+                iteration = tuple(self._registers[x.register] for x in instruction.iterations)
+                loops = tuple(x.loop for x in instruction.iterations)
+                return Issue(instruction.op, name, loops, iteration, instruction.post, at)
 
     def _wait(self, wait: WaitFor, is_carried: bool) -> Wait:
         base = 0 if wait.register is None else self._registers[wait.register.number]

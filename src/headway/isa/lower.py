@@ -9,7 +9,7 @@ Cost   linear
 
          enter  r2, r0, L2
     L1:  sub    r3, r1, 1
-         exec   mm(r2), wait s0 >= r3, post s1
+         exec   mm(i r2), wait s0 >= r3, post s1
          next   r2, r0, L1
     L2:
 """
@@ -28,6 +28,7 @@ from headway.isa.cells import Cells, assign_cells
 from headway.isa.expressions import MNEMONICS, Code
 from headway.isa.instructions import (
     COMPARISONS,
+    Around,
     Instruction,
     Op,
     Operand,
@@ -181,7 +182,7 @@ class _Lowering:
 
     def _issue(self, op: Op, name: str, counter: str, waits: tuple[Wait, ...]) -> None:
         post = self._cells.number.get(counter)
-        iterations = tuple(self._code.iterations.values())
+        iterations = tuple(Around(*pair) for pair in self._code.iterations.items())
         with self._code.scratch():
             wait = self._waits(waits, int(self._target.waits_per_instruction))
             self._code.emit(Instruction(op, name=name, iterations=iterations, wait=wait, post=post))

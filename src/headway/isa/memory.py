@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from headway.ir.atoms import Atoms
@@ -45,6 +45,10 @@ class Addresses:
     def cells(self) -> int:
         """How many cells there are."""
         return max((place.end for place in self.places.values()), default=0)
+
+    def atoms(self, access: Access) -> Sequence[int]:
+        """Return the atoms of a slot that an access touches."""
+        return self._atoms.of(access)
 
     def of(self, access: Access, iterations: Mapping[str, int]) -> Iterator[int]:
         """Yield the cells of an access, in order."""

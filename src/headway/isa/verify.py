@@ -93,7 +93,7 @@ def _registers(instruction: Instruction) -> Iterator[int]:
     if instruction.op in READERS and instruction.size:
         yield instruction.row + instruction.size - 1
     yield from (x.number for x in (instruction.a, instruction.b) if isinstance(x, Reg))
-    yield from instruction.iterations
+    yield from (around.register for around in instruction.iterations)
     if instruction.wait and instruction.wait.register:
         yield instruction.wait.register.number
 
