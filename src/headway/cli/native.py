@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headway.cli.arguments import add_command, add_inputs, add_json, add_program, add_target
 
 if TYPE_CHECKING:
-    from headway.cli.inputs import Value
+    from headway.ir.expr import Inputs
     from headway.isa import Module
     from headway.native import Outcome
 
@@ -63,7 +63,7 @@ def run(args: Namespace) -> int:
     return 0 if outcome.is_good else CHECK_FAILED
 
 
-def _module(args: Namespace) -> tuple[Module, dict[str, Value]]:
+def _module(args: Namespace) -> tuple[Module, Inputs]:
     """Return the module that PROGRAM names: as it is, or synchronized first."""
     from headway import isa
     from headway.cli.binaries import load_bytes

@@ -21,6 +21,7 @@ class Spend(NamedTuple):
     """An instruction that only the engine itself notices, by the kind of its cost."""
 
     kind: Literal["register", "branch", "loop", "input"]
+    at: Location
 
 
 class Wait(NamedTuple):
@@ -145,11 +146,11 @@ class _Run:
                 case Op.MOVE | Op.ALU | Op.GET | Op.PUT | Op.LOAD:
                     self._compute(instruction)
                     if not self._is_free(instruction):
-                        yield Spend(self._register_cost(instruction.op))
+                        yield Spend(self._register_cost(instruction.op), self._place())
                 case Op.ENTER | Op.NEXT | Op.BRANCH | Op.LEAVE | Op.JUMP:
                     taken = self._is_taken(instruction)
                     if not self._is_free(instruction):
-                        yield Spend(_branch_cost(instruction.op, taken))
+                        yield Spend(_branch_cost(instruction.op, taken), self._place())
                     following = instruction.target if taken else following
                 case Op.WAIT:
                     pass

@@ -133,7 +133,9 @@ class _Lowering:
         self._cells = cells
         self._pinned = pinned
         self._is_first = engine is sync.engines[0]
-        self._queue = {instr.name: instr.queue for instr in instructions(sync.program.body)}
+        found = tuple(instructions(sync.program.body))
+        self._queue = {instr.name: instr.queue for instr in found}
+        self._silent = {instr.name for instr in found if instr.silent}
         hosts = counters(sync.program)
         control = control_counter(engine.engine)
         self._own = [q for q, host in hosts.items() if host == engine.engine and q != control]
@@ -181,7 +183,7 @@ class _Lowering:
             self._issue(Op.READ, node.control, control_counter(self._engine.engine), node.waits)
 
     def _issue(self, op: Op, name: str, counter: str, waits: tuple[Wait, ...]) -> None:
-        post = self._cells.number.get(counter)
+        post = None if name in self._silent else self._cells.number.get(counter)
         iterations = tuple(Around(*pair) for pair in self._code.iterations.items())
         with self._code.scratch():
             wait = self._waits(waits, int(self._target.waits_per_instruction))

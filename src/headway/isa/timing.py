@@ -18,9 +18,17 @@ from headway.isa.module import Module, Stream
 from headway.sim.actions import Action, Await, Give, Issue, Meet, Read, Spend
 from headway.sim.machine import Machine
 from headway.sim.model import Model, model
+from headway.sim.reason import Reason
 from headway.sim.reference import timeline
 from headway.sim.timeline import Timeline
 from headway.targets.target import Target
+
+REASONS = {
+    "register": Reason.REGISTER,
+    "branch": Reason.LOOP_CONTROL,
+    "loop": Reason.LOOP_CONTROL,
+    "input": Reason.LOAD,
+}
 
 
 def simulate(
@@ -74,7 +82,7 @@ class _Timed:
         for effect in effects:
             match effect:
                 case interpret.Spend():
-                    yield Spend(self._cost[effect.kind])
+                    yield Spend(self._cost[effect.kind], REASONS[effect.kind], effect.at)
                 case interpret.Wait():
                     counter = self._model.number[self._names[effect.semaphore]]
                     cost = 0 if effect.is_carried else self._model.costs.wait
@@ -84,7 +92,7 @@ class _Timed:
                 case interpret.Set():
                     flag = self._model.number[self._names[effect.semaphore]]
                     source = self._model.number[effect.counter]
-                    yield Give(flag, source, self._model.costs.flag)
+                    yield Give(flag, source, self._model.costs.flag, effect.at)
                 case interpret.Take():
                     yield self._take(effect)
                 case interpret.Meet() if effect.semaphore in self._first_meet:
@@ -95,10 +103,11 @@ class _Timed:
     def _issue(self, effect: interpret.Issue) -> Action:
         if effect.op is Op.READ:
             counter = self._model.number[control_counter(self._stream.engine)]
-            return Read(effect.name, counter, effect.iteration)
-        return Issue(self._model.timings[effect.name], effect.iteration)
+            return Read(effect.name, counter, effect.iteration, effect.at)
+        return Issue(self._model.timings[effect.name], effect.iteration, effect.at)
 
     def _take(self, effect: interpret.Take) -> Action:
         self._taken[effect.semaphore] += 1
         flag = self._model.number[self._names[effect.semaphore]]
-        return Await(flag, self._taken[effect.semaphore], self._model.costs.flag, effect.at)
+        taken = self._taken[effect.semaphore]
+        return Await(flag, taken, self._model.costs.flag, effect.at, Reason.FLAG)

@@ -109,14 +109,14 @@ def _issue(instruction: Instruction, stream: Stream, facts: _Facts) -> Iterable[
                 return
             if bool(instr.queue) != (instruction.op is Op.TRIGGER):
                 yield f"{name!r} is not {'a transfer' if instr.queue is None else 'computed'}"
-            counter = instr.counter
+            counter = None if instr.silent else instr.counter
         case Op.READ:
             if name not in facts.controls:
                 yield f"there is no control read {name!r}"
             counter = control_counter(stream.engine)
         case _:
             return
-    if instruction.post != facts.number.get(counter):
+    if instruction.post != (facts.number.get(counter) if counter else None):
         yield f"{name!r} posts semaphore {instruction.post}, which is not that of its counter"
 
 
