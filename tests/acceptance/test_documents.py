@@ -1,7 +1,8 @@
 """Every command and every Python block that the documents show runs, and prints what they say.
 
-In a `console` block a line `$ command` is followed by its output; `...` stands for any lines.
-Commands that start with `headway` are run, and have to succeed.
+In a `console` block a line `$ command` is followed by its output; `...` stands for anything. Every
+command is run, and has to succeed: those of one block in one folder, with the examples in it, where
+`pip install` puts packages too. A block in another language is a program (`hwy`), Python, or text.
 """
 
 import os
@@ -15,9 +16,16 @@ from typing import NamedTuple
 
 import pytest
 
+from headway.sync import parse_any
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMANDS = ("headway ", "pip install ", "python -c ", "echo ", "export ")
+SHOWN = ("", "text", "ebnf")
+"""Blocks that no test runs: output, and what other tests compare (programs of the algorithm)."""
+
+DIRECTIVES = ("{toctree}", "{literalinclude}", "{plugins}", "{command-help}", "{eval-rst}")
 
 
 class Block(NamedTuple):
@@ -47,7 +55,17 @@ def commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: list[str], folder: Path) -> str:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    packages = str(folder / "packages")
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([packages, str(ROOT / "src")]),
+        "PIP_TARGET": packages,
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # which means: none
+        "PIP_QUIET": "2",
+    }
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -66,11 +84,35 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("block", blocks("console"), ids=str)
 def test_commands_print_what_the_document_says(block: Block, folder: Path) -> None:
     for command, expected in commands(block.text):
-        if command.startswith("headway"):
-            pattern = re.escape(expected).replace(re.escape("...\n"), "(?:.*\n)*")
-            assert re.fullmatch(pattern, run(["bash", "-c", command], folder)), command
+        assert command.startswith(COMMANDS), f"{command}: a command of that name is not run"
+        pattern = re.escape(expected).replace(re.escape("...\n"), "(?:.*\n)*")
+        pattern = pattern.replace(re.escape("..."), ".*")
+        assert re.fullmatch(pattern, run(["bash", "-c", command], folder)), command
 
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)
 def test_python_blocks_run(block: Block, folder: Path) -> None:
     run([sys.executable, "-W", "error", "-c", block.text], folder)
+
+
+@pytest.mark.parametrize("block", blocks("hwy"), ids=str)
+def test_programs_are_in_the_language(block: Block) -> None:
+    parse_any(block.text, str(block.document))
+
+
+def test_every_block_is_run_or_said_to_be_text() -> None:
+    known = ("console", "python", "hwy", *SHOWN)
+    unknown = [
+        f"{document.relative_to(ROOT)}: {language}"
+        for document in DOCUMENTS
+        for language, _ in BLOCK.findall(document.read_text(encoding="utf-8"))
+        if language not in known and not language.startswith(DIRECTIVES)
+    ]
+    assert unknown == []
+
+
+def test_make_targets_that_documents_name_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for document in DOCUMENTS:
+        named = set(re.findall(r"`make ([a-z]+)`", document.read_text(encoding="utf-8")))
+        assert named <= targets, document

@@ -55,7 +55,9 @@ def completed(
 def add_program(parser: ArgumentParser) -> None:
     """Add PROGRAM, with the parameters that kernels have."""
     program = parser.add_argument(
-        "program", metavar="PROGRAM", help="a .hwy file, - for standard input, or a kernel's name"
+        "program",
+        metavar="PROGRAM",
+        help="a file .hwy or of a front end, - for standard input, or a kernel's name",
     )
     completed(program, "kernels", with_files=True)
     parser.add_argument(

@@ -11,7 +11,7 @@ from headway.cli.arguments import add_command, add_json
 if TYPE_CHECKING:
     from headway.registry import Registry
 
-KINDS = ("strategies", "targets", "kernels", "passes")
+KINDS = ("strategies", "targets", "kernels", "passes", "frontends")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
     parser = add_command(
         subparsers,
         "list",
-        "list strategies, targets, kernels and passes",
+        "list strategies, targets, kernels, passes and front ends of other packages",
         "headway list",
         "headway list kernels --json",
     )
@@ -39,18 +39,21 @@ def run(args: Namespace) -> int:
         print_json(listed)
         return 0
     for kind, plugins in listed.items():
+        if not plugins and not args.kind:
+            continue
         terminal.show("\n".join([f"{kind}:", *(f"  {line}" for line in _lines(plugins))]))
     return 0
 
 
 def _plugins(kind: str) -> dict[str, dict[str, Any]]:
-    from headway import kernels, passes, strategies, targets
+    from headway import frontends, kernels, passes, strategies, targets
 
     registry: Registry[Any] = {
         "strategies": strategies.REGISTRY,
         "targets": targets.REGISTRY,
         "kernels": kernels.REGISTRY,
         "passes": passes.REGISTRY,
+        "frontends": frontends.REGISTRY,
     }[kind]
     return {name: _facts(plugin) for name, plugin in registry.all().items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from headway import kernels
 from headway.cli.files import STANDARD_INPUT, display_name, read_text
@@ -15,6 +15,9 @@ from headway.ir.program import Program
 from headway.registry import unknown
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
+
+if TYPE_CHECKING:
+    from headway.frontends import FrontEnd
 
 SUFFIX = ".hwy"
 
@@ -85,4 +88,14 @@ def all_inputs(source: Source[P], args: Namespace) -> dict[str, Value]:
 def _read(name: str) -> Program | SyncProgram:
     if is_kernel(name):
         raise InvalidInput(unknown("file or kernel", name, kernels.names()))
-    return parse_any(read_text(name), display_name(name))
+    text = read_text(name)
+    front_end = _front_end(name)
+    return front_end.read(text, name) if front_end else parse_any(text, display_name(name))
+
+
+def _front_end(name: str) -> FrontEnd | None:
+    if Path(name).suffix in ("", SUFFIX):
+        return None
+    from headway.frontends import front_end_of
+
+    return front_end_of(name)
