@@ -96,7 +96,8 @@ class _Lines:
         """Say what is done, if that is worth a line."""
         if _VOICE.step != self.said or now >= self.due:
             self.said, self.due = _VOICE.step, now + min(max(now, PAUSE), LONGEST_PAUSE)
-            print(f"{now:.0f} s: {self.said} ...", file=sys.stderr, flush=True)
+            sys.stderr.write(f"{now:.0f} s: {self.said} ...\n")  # whole, beside other processes
+            sys.stderr.flush()
 
 
 class _Line(_Lines):

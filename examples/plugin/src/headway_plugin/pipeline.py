@@ -50,7 +50,7 @@ def _stage(words: list[str], at: Location, line: str) -> Instr:
         raise SyntaxProblem(Diagnostic("this is no stage", at, rule=rule, source=line))
     engine, name, reads, writes, ns = words
     takes = Takes(float(ns), float(ns))
-    return Instr(name, engine, None, _access(reads), _access(writes), takes, at)
+    return Instr(name, engine, None, _access(reads), _access(writes), cost=takes, at=at)
 
 
 def _access(buffer: str) -> tuple[Access, ...]:
