@@ -1,6 +1,6 @@
 """Every instruction waits for all instructions before it.
 
-In     a bound program without control values in memory
+In     a bound program without control values in memory and silent instructions
 Out    engine programs that count every signal of every counter
 Keeps  no instance early; most are late
 Cost   engines times instructions
@@ -43,7 +43,7 @@ class OneAtATime:
     description: str = "every instruction waits for all before it"
 
     def synchronize(self, program: Program, target: Target) -> SyncProgram:
-        """Return the engine programs. Raise UnsupportedByTarget if control lies in memory."""
+        """Return the engine programs. Raise UnsupportedByTarget on what it cannot count."""
         counters = [x.name for x in (*program.engines, *program.queues)]
         engines = tuple(
             EngineProgram(
@@ -59,14 +59,15 @@ class OneAtATime:
 def _body(nodes: tuple[Node, ...], engine: str, counters: list[str]) -> Iterator[SyncNode]:
     for node in nodes:
         if isinstance(node, Instr):
+            if node.silent:
+                raise UnsupportedByTarget(_cannot(f"{node.name!r} is silent", node))
             if node.engine == engine:
                 yield Exec(node.name, tuple(map(_wait, counters)), node.at)
             seen = RegisterRef(f"seen.{node.counter}")
             yield Assign(seen, Binary("+", seen, 1))
             continue
         if node.control:
-            message = "'one-at-a-time' cannot synchronize control values in memory"
-            raise UnsupportedByTarget(Diagnostic(message, node.at))
+            raise UnsupportedByTarget(_cannot("a control value lies in memory", node))
         if isinstance(node, If):
             then = tuple(_body(node.then, engine, counters))
             yield SyncIf(node.condition, then, tuple(_body(node.orelse, engine, counters)))
@@ -75,6 +76,10 @@ def _body(nodes: tuple[Node, ...], engine: str, counters: list[str]) -> Iterator
         else:
             body = tuple(_body(node.body, engine, counters))
             yield SyncWhile(node.iteration, node.condition, body)
+
+
+def _cannot(why: str, node: Node) -> Diagnostic:
+    return Diagnostic(f"'one-at-a-time' cannot synchronize this: {why}", node.at)
 
 
 def _wait(counter: str) -> Wait:
