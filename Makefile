@@ -1,7 +1,7 @@
 # Every target sets up .venv by itself; `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench proof check docs
+.PHONY: help nki setup demo test bench proof check docs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ test: setup ## run all tests
 
 bench: setup ## measure the suite of kernels: writes results/
 	@scripts/bench
+
+nki: setup ## take every packaged NKI kernel all the way: results/nki.json and the table in docs/nki.md
+	@scripts/nki
 
 proof: ## check the Lean development
 	@scripts/proof

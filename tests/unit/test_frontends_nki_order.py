@@ -108,7 +108,7 @@ def test_a_packaged_kernel_goes_all_the_way(kernel: PackagedKernel) -> None:
     trace = kernel.record()
     check(trace)
     counts = f"{trace.recorded_operations} | {trace.rolled_operations} |"
-    assert f"| {kernel.package} | `{kernel.name}` | {counts}\n" in DOCUMENT.read_text()
+    assert f"| {kernel.package} | `{kernel.name}` | {counts} " in DOCUMENT.read_text()
 
 
 def test_the_comparison_notices_a_lost_access() -> None:
