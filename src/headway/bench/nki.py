@@ -20,7 +20,6 @@ import numpy
 
 from headway.bench.nki_references import REFERENCES, Reference
 from headway.check import check
-from headway.cli.progress import Progress
 from headway.compiler import BASELINE, synchronize
 from headway.errors import HeadwayError
 from headway.execution import Outcome, run
@@ -193,10 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", default="results/nki.json", metavar="FILE")
     parser.add_argument("--document", default="docs/nki.md", metavar="FILE")
     options = parser.parse_args(arguments)
-    progress = Progress()
     rows: list[Row] = []
     for package, path, name in found():
-        progress(f"{package} {name}")
+        print(f"{package} {name} ...", file=sys.stderr)
         rows.append(measure(package, path, name))
     Path(options.json).parent.mkdir(parents=True, exist_ok=True)
     Path(options.json).write_text(json.dumps([row.to_json() for row in rows], indent=2) + "\n")
