@@ -301,12 +301,19 @@ class Flow:
     def _forget(self, step: LoopStep, before: _State) -> None:
         """Keep only what iterations cannot change: what engines knew, and where accesses may be."""
         self._visitor.known = [levels.copy() for levels in before.known]
-        turning = {n: rotation.cells for rotation in step.rotations for n in rotation.cells}
         forgetting = Forgetting(self._steps, self._levels)
+        turned: set[int] = set()
+        for rotation in step.rotations:  # its slots are alike
+            first = rotation.cells[0]
+            before_it = [before.cells[number] for number in rotation.cells]
+            cell = forgetting.cell(self._steps.sort_of(first), *step.cells[first], before_it)
+            for number in rotation.cells:
+                self._cells[number] = cell
+            turned.update(rotation.cells)
         for number, (writers, accessors) in step.cells.items():
-            cells = (before.cells[other] for other in turning.get(number, (number,)))
-            sort = self._steps.sort_of(number)
-            self._cells[number] = forgetting.cell(sort, writers, accessors, list(cells))
+            if number not in turned:
+                sort, old = self._steps.sort_of(number), before.cells[number]
+                self._cells[number] = forgetting.cell(sort, writers, accessors, (old,))
 
     def _open(self, step: LoopStep, entry: list[int]) -> Shift:
         """Let every counter that the loop signals count from the header on."""

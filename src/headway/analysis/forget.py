@@ -37,11 +37,13 @@ class Forgetting:
         touched = self._touched(kind, sort, counters)
         known = [cell[kind] for cell in before if cell]
         kept = {q: record for some in known for q, record in some.items() if not counters >> q & 1}
+        if not kept:
+            return touched
         if len(before) > 1:  # else it stays one cell, and nothing inside changes these
             for q in kept:
                 records = [some[q] for some in known if q in some]
                 kept[q] = anywhere(self._levels, records, False)._replace(group=LONE)
-        return kept | touched if kept else touched
+        return kept | touched
 
     def _touched(self, kind: int, sort: int, counters: int) -> Records:
         records = self._known.get((kind, sort, counters))

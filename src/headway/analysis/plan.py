@@ -29,10 +29,11 @@ class Key(NamedTuple):
 
 
 class Site(NamedTuple):
-    """An access at which the count is captured."""
+    """An access at which the count is captured. `number` is that of its key."""
 
     key: Key
     slot: Expr
+    number: int
 
 
 Needs = Sequence[Sequence[Need]]
@@ -41,9 +42,19 @@ Needs = Sequence[Sequence[Need]]
 class Sites:
     """What may be captured at each step. Equal sites are one object, as their slots are."""
 
-    def __init__(self) -> None:
-        self._sites: dict[tuple[int, int, int, int], Site] = {}
+    def __init__(self, counters: int) -> None:
+        self._counters = counters
+        self._sites: dict[tuple[int, int], Site] = {}
         self._of: dict[int, list[Site]] = {}
+
+    def number(self, kind: int, counter: int, place: int) -> int:
+        """Return a number for a key: quick to look up, and in no order."""
+        return (place * self._counters + counter) * 2 + kind
+
+    def key(self, number: int) -> Key:
+        """Return the key of a number."""
+        place, counter = divmod(number >> 1, self._counters)
+        return Key(number & 1, counter, place)
 
     def of(self, step: Step) -> list[Site]:
         """Return the sites of a step."""
@@ -56,10 +67,12 @@ class Sites:
         return found
 
     def _site(self, counter: int, kind: int, touch: Touch) -> Site:
-        key = (kind, counter, touch.place, id(touch.slot))
-        site = self._sites.get(key)
+        place, _, _, slot, _ = touch
+        number = (place * self._counters + counter) * 2 + kind
+        site = self._sites.get((number, id(slot)))
         if site is None:
-            site = self._sites[key] = Site(Key(kind, counter, touch.place), touch.slot)
+            site = Site(Key(kind, counter, place), slot, number)
+            self._sites[number, id(slot)] = site
         return site
 
 
@@ -77,19 +90,20 @@ class Plan:
         self.engine = engine
         self.needs: dict[int, Sequence[Need]] = {}
         self.sites: dict[int, list[Site]] = {}
-        self._last_read: dict[Key, int] = {}
+        self._sites = sites
+        self._last_read: dict[int, int] = {}  # by the number of a key
         self._last_use: defaultdict[int, int] = defaultdict(lambda: -1)
         for at, step in enumerate(steps):
             if step.engine == engine and (waits := needs[at]):
                 self._note(at, waits)
         if self._last_read:
-            self._find_sites(steps, sites, horizons)
+            self._find_sites(steps, horizons)
         self._places = sorted(self.sites)
 
     @property
     def keys(self) -> list[Key]:
         """Everything that is captured."""
-        return sorted(self._last_read)
+        return sorted(map(self._sites.key, self._last_read))
 
     @property
     def counters(self) -> list[int]:
@@ -105,26 +119,33 @@ class Plan:
         first = bisect_left(self._places, start)
         return first < len(self._places) and self._places[first] < start + size
 
+    def places(self, start: int, end: int) -> list[int]:
+        """Return the steps of a range at which something is captured."""
+        return self._places[bisect_left(self._places, start) : bisect_left(self._places, end)]
+
     def _note(self, at: int, waits: Sequence[Need]) -> None:
         self.needs[at] = waits
-        for need in waits:
-            if need.position is not None:
+        number, last_read = self._sites.number, self._last_read
+        for counter, position, gap, kind, place, _ in waits:
+            if position is not None:
                 continue
-            if need.gap is None:
-                self._last_read[Key(need.kind, need.counter, need.place)] = at
+            if gap is None:
+                last_read[number(kind, counter, place)] = at
             else:
-                self._last_use[need.counter] = at
+                self._last_use[counter] = at
 
-    def _find_sites(self, steps: Sequence[Step], sites: Sites, horizons: Sequence[int]) -> None:
+    def _find_sites(self, steps: Sequence[Step], horizons: Sequence[int]) -> None:
         """Find the accesses whose capture is read later (C17 shows one that is not)."""
-        last_read = self._last_read
-        captured = {key.counter for key in last_read}
+        last_read, sites_of = self._last_read.get, self._sites.of
+        captured = {self._sites.key(number).counter for number in self._last_read}
         for step in steps:
             if step.counter in captured:
                 horizon = horizons[step.at]
-                found = [s for s in sites.of(step) if last_read.get(s.key, -1) >= horizon]
+                every = sites_of(step)
+                found = [site for site in every if last_read(site[2], -1) >= horizon]
                 if found:
-                    self.sites[step.at] = found
+                    # Engines that capture the same have one list, and so one list of operations.
+                    self.sites[step.at] = every if len(found) == len(every) else found
                     self._last_use[step.counter] = max(self._last_use[step.counter], step.at)
 
 

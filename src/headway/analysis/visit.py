@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from headway.analysis.iterations import Iterations
 from headway.analysis.levels import NEAR, NEVER, Levels
-from headway.analysis.records import Cell, Known, Record, Records, anywhere
+from headway.analysis.records import Cell, Known, Record, Records, anywhere, new_record
 from headway.analysis.reduce import (
     Candidate,
     Need,
@@ -127,6 +127,7 @@ class Visitor:
         found: list[Candidate] = []
         cells, covers = self.cells, self.levels.covers
         engine, ordered, reads, writes = step.engine, step.ordered, step.reads, step.writes
+        written = [touch.cell for touch in writes]
         for kind, touches in ((ACCESS, writes), (WRITE, reads)):
             for touch in touches:
                 if touch.cell < 0:
@@ -142,7 +143,7 @@ class Visitor:
                         continue
                     if ahead > 0 and covers(q, known[q], high):
                         continue
-                    if kind == WRITE and writes and q in cell[ACCESS] and _is_in(touch, writes):
+                    if kind == WRITE and touch.cell in written and q in cell[ACCESS]:
                         continue  # the last access is no earlier than the last write
                     found.append((q, record, kind, touch))
         if len(found) > 1 and self.levels.has_groups:
@@ -155,15 +156,11 @@ class Visitor:
         """Yield the same of an access to a slot that is not known."""
         levels, engine, ordered = self.levels, step.engine, step.ordered
         for q, records, is_complete in self._last(kind, touch):
-            if q in ordered:
-                continue
-            _, high, _, seen, _ = records[0]
-            for record in records[1:]:
-                seen &= record.seen
-                if record.high != high:
-                    high = levels.join(high, record.high)
-            if not (seen >> engine & 1 or (known[q] >= high and levels.covers(q, known[q], high))):
-                yield q, anywhere(levels, records, is_complete), kind, touch
+            if q not in ordered:
+                record = anywhere(levels, records, is_complete)
+                _, high, _, seen, _ = record
+                if not (seen >> engine & 1 or (known[q] >= high and levels.covers(q, known[q], high))):
+                    yield q, record, kind, touch
 
     def _all(self, step: Step) -> list[Candidate]:
         """Return everything that the step depends on."""
@@ -254,7 +251,7 @@ class Visitor:
         q, reads, writes = step.counter, step.shown_reads, step.shown_writes
         level = self.levels.count[q] = self.levels.count[q] + 1
         before, known[q] = known[q], level
-        record = Record(level, level, tuple(known), 0, next(self.levels.groups))
+        record = new_record((level, level, tuple(known), 0, next(self.levels.groups)))
         if not step.is_load:  # else the sequencer has stood still until it was done
             known[q] = before
         if reads:
@@ -292,18 +289,17 @@ class Visitor:
             return writes, {**accesses, q: record}
         if accesses is writes and not self._is_thorough:
             return writes, {q: record}
-        kept: Records = {}
-        if accesses.keys().isdisjoint(writes):
-            kept |= accesses
-        else:
-            covers = self.levels.covers
-            for p, access in accesses.items():
-                write = writes.get(p)
-                if write is not None and covers(p, write.low, access.high):
-                    if not self._is_thorough:
-                        continue
-                    access = _superseded(access)
-                kept[p] = access
+        kept = accesses.copy()
+        covers, is_thorough = self.levels.covers, self._is_thorough
+        for p, write in writes.items():
+            access = accesses.get(p)
+            if access is None or access[3] == EVERYBODY or write[0] < access[1]:
+                continue
+            if covers(p, write[0], access[1]):
+                if is_thorough:
+                    kept[p] = _superseded(access)
+                else:
+                    del kept[p]
         kept[q] = record
         return writes, kept
 
@@ -351,7 +347,7 @@ class Visitor:
                 return records, records
             return {q: record} if awaited[WRITE] else {}, {q: record} if awaited[ACCESS] else {}
         writes, accesses = (
-            {p: _superseded(other) for p, other in records.items()}
+            {p: r if r[3] == EVERYBODY else _superseded(r) for p, r in records.items()}
             if self._is_transitive
             else records.copy()
             for records in cell
@@ -369,28 +365,23 @@ class Visitor:
         """Return what is known of a slot that this access touched, or not (C9)."""
         group = next(self.levels.groups)
         if before is None:
-            return Record(NEVER, record.high, self.levels.nothing, 0, group)
+            return new_record((NEVER, record.high, self.levels.nothing, 0, group))
         known = self.levels.meets(before.known, record.known)
-        return Record(before.low, record.high, known, 0, group)
+        return new_record((before.low, record.high, known, 0, group))
 
 
 NOTHING: Cell = ({}, {})
 EVERYBODY = -1  # has a bit for each engine
 
 
-def _is_in(touch: Touch, touches: tuple[Touch, ...]) -> bool:
-    """Tell whether a cell is among those touched."""
-    return any(other.cell == touch.cell for other in touches)
-
-
 def _superseded(record: Record) -> Record:
     """Return a record that nobody has to wait for, because a later one implies it."""
     low, high, known, seen, group = record
-    return record if seen == EVERYBODY else Record(low, high, known, EVERYBODY, group)
+    return record if seen == EVERYBODY else new_record((low, high, known, EVERYBODY, group))
 
 
 def _seen(cell: Cell, kind: int, q: int, engine: int) -> Cell:
     """Return a cell of which an engine has waited for one record."""
     low, high, known, seen, group = cell[kind][q]
-    records = {**cell[kind], q: Record(low, high, known, seen | 1 << engine, group)}
+    records = {**cell[kind], q: new_record((low, high, known, seen | 1 << engine, group))}
     return (records, cell[ACCESS]) if kind == WRITE else (cell[WRITE], records)

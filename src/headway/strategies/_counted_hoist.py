@@ -26,10 +26,15 @@ from headway.sync.program import (
     SyncWhile,
     Wait,
     Waits,
-    walk_sync,
 )
 
 Body = tuple[SyncNode, ...]
+
+
+_NESTED = (SyncLoop, SyncWhile, SyncIf)
+
+Written = set[str]
+"""Names of the registers that are set in a body."""
 
 
 def hoisted(body: Body, guards: bool) -> Body:
@@ -37,29 +42,47 @@ def hoisted(body: Body, guards: bool) -> Body:
 
     `guards`: also out of loops that may not run.
     """
-    return tuple(new for node in body for new in _node(node, guards))
+    return _body(body, guards)[0]
 
 
-def _node(node: SyncNode, guards: bool) -> Body:
+def _body(body: Body, guards: bool) -> tuple[Body, Written]:
+    nested = [i for i, node in enumerate(body) if isinstance(node, _NESTED)]
+    written = {node.register.name for node in body if type(node) is Assign}
+    if not nested:
+        return body, written
+    new: list[SyncNode] = []
+    start = 0
+    for number in nested:
+        new += body[start:number]
+        nodes, inside = _nested(body[number], guards)
+        new += nodes
+        written |= inside
+        start = number + 1
+    return (*new, *body[start:]), written
+
+
+def _nested(node: SyncNode, guards: bool) -> tuple[Body, Written]:
     match node:
         case SyncLoop():
-            return _loop(replace(node, body=hoisted(node.body, guards)), guards)
+            body, written = _body(node.body, guards)
+            return _loop(replace(node, body=body), written, guards), written
         case SyncWhile():
-            return (replace(node, body=hoisted(node.body, guards)),)
+            body, written = _body(node.body, guards)
+            return (replace(node, body=body),), written
         case SyncIf():
-            then, orelse = hoisted(node.then, guards), hoisted(node.orelse, guards)
-            return (replace(node, then=then, orelse=orelse),)
+            then, in_then = _body(node.then, guards)
+            orelse, in_orelse = _body(node.orelse, guards)
+            return (replace(node, then=then, orelse=orelse),), in_then | in_orelse
         case _:
-            return (node,)
+            return (node,), set()
 
 
-def _loop(loop: SyncLoop, guards: bool) -> Body:
+def _loop(loop: SyncLoop, written: Written, guards: bool) -> Body:
     is_static = isinstance(loop.trip, int)
     if loop.load or (isinstance(loop.trip, int) and loop.trip < 2):
         return (loop,)  # a load would come first; a single iteration repeats nothing
     if not (is_static or guards):
         return (loop,)
-    written = {n.register.name for n in walk_sync(loop.body) if isinstance(n, Assign)}
     body, waits = _taken(loop.body, written, loop.iteration)
     if not waits:
         return (loop,)

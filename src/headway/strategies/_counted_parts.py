@@ -6,6 +6,8 @@ one object, for all engines.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from headway.analysis.plan import Key, Site
 from headway.analysis.reduce import Need
 from headway.analysis.steps import WRITE, Steps
@@ -23,6 +25,7 @@ class Parts:
         self._registers: dict[tuple[int, int, int, int], RegisterRef] = {}
         self._counts: dict[tuple[int, int], Expr] = {}
         self._captures: dict[tuple[int, int], Assign] = {}
+        self._rows: dict[tuple[int, int], tuple[Sequence[Site], list[Assign]]] = {}
         self._waits: dict[tuple[int, int, int, int], Wait] = {}
 
     def shadow(self, q: int) -> RegisterRef:
@@ -36,11 +39,18 @@ class Parts:
             found = self._counts[q, offset] = plus(self._shadows[q], offset)
         return found
 
-    def capture(self, site: Site, offset: int) -> Assign:
-        """Return the capture of that number at an access."""
+    def captures(self, sites: Sequence[Site], offset: int) -> list[Assign]:
+        """Return the captures of that number at the accesses of an instruction."""
+        found = self._rows.get((id(sites), offset))
+        if found is None:
+            row = [self._capture(site, offset) for site in sites]
+            found = self._rows[id(sites), offset] = (sites, row)  # keeps the argument alive
+        return found[1]
+
+    def _capture(self, site: Site, offset: int) -> Assign:
         found = self._captures.get((id(site), offset))
         if found is None:
-            key, slot = site
+            key, slot, _ = site
             register, value = self.register(key, slot), self.count(key.counter, offset)
             found = self._captures[id(site), offset] = Assign(register, value)
         return found

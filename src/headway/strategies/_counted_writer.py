@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headway.analysis.plan import Plan, Site
+from headway.analysis.plan import Plan
+from headway.analysis.runs import Run, Runs
 from headway.analysis.skip import Last, last_captures, substituted
 from headway.analysis.steps import AnyStep, IfStep, LoopStep, Step, Steps
 from headway.analysis.tally import Signals, Tallies
@@ -48,6 +49,7 @@ class Context:
     steps: Steps
     parts: Parts
     tallies: Tallies
+    runs: Runs
     horizons: Sequence[int]
     skips: bool
     has_offsets: bool
@@ -89,13 +91,48 @@ class Writer:
     def _body(self, nodes: tuple[Node, ...], steps: tuple[AnyStep, ...]) -> Body:
         out: Body = []
         waiting: Late | None = None  # a load that nothing has needed yet
-        instr = self._instr
-        for node, step in zip(nodes, steps, strict=True):
-            if waiting is None and type(step) is Step:
-                instr(step, node.at, out)
+        for part in self._context.runs.of(nodes, steps):
+            if not isinstance(part, Run):
+                waiting = self._late(*part, waiting, out)
+            elif waiting is None and self._context.has_offsets:
+                self._run(part, out)
             else:
-                waiting = self._late(node, step, waiting, out)
+                for node, step in zip(part.nodes, part.steps, strict=True):
+                    waiting = self._late(node, step, waiting, out)
         return [*out, *(waiting.nodes if waiting else ())]
+
+    def _run(self, run: Run, out: Body) -> None:
+        """Write straight-line code: instructions of the engine, and captures at those of others."""
+        places = iter(self._plan.places(run.first, run.first + len(run.steps)))
+        place = next(places, None)
+        for step, node in run.own.get(self._engine, ()):
+            while place is not None and place < step.at:
+                self._capture_at(place, run, out)
+                place = next(places, None)
+            out.append(Exec(step.name, self._waits_in(run, step.at), node.at))
+        while place is not None:
+            self._capture_at(place, run, out)
+            place = next(places, None)
+        for q, signals in run.signals.items():
+            if q in self._offsets:
+                self._offsets[q] += len(signals)
+        self._at = run.first + len(run.steps)
+
+    def _capture_at(self, at: int, run: Run, out: Body) -> None:
+        """Capture where a step of a run signals."""
+        q = run.steps[at - run.first].counter
+        offset = self._offsets[q] + run.before(at + 1, q)
+        out += self._parts.captures(self._plan.sites[at], offset)
+
+    def _waits_in(self, run: Run, at: int) -> tuple[Wait, ...]:
+        """Return the waits of an instruction of a run; the offsets are still those in front."""
+        wait, offsets = self._parts.wait, self._offsets
+        found: list[Wait] = []
+        for need in self._plan.needs.get(at, ()):
+            is_static = need.gap is not None
+            q = need.counter
+            found.append(wait(need, offsets[q] + run.before(at, q) if is_static else 0))
+        return tuple(found) if len(found) < 2 else _distinct(found)
 
     def _late(self, node: Node, step: AnyStep, waiting: Late | None, out: Body) -> Late | None:
         """Write a node; return the load that nothing has needed by then."""
@@ -115,9 +152,7 @@ class Writer:
     def _node(self, node: Node, step: AnyStep) -> Body:
         match node, step:
             case Instr(), Step():
-                out: Body = []
-                self._instr(step, node.at, out)
-                return out
+                return self._instr(step, node.at)
             case Loop(), LoopStep():
                 return self._loop(node, step)
             case While(), LoopStep():
@@ -127,21 +162,11 @@ class Writer:
             case _:
                 raise AssertionError("steps have the shape of their program")
 
-    def _instr(self, step: Step, at: Location | None, out: Body) -> None:
-        q, offsets = step.counter, self._offsets
-        if step.engine == self._engine:
-            waits = self._waits() if self._at in self._plan.needs else ()
-            out.append(Exec(step.name, waits, at))
-        if q not in offsets:
-            self._at += 1
-        elif self._context.has_offsets:
-            offsets[q] += step.signals
-            sites = self._plan.sites
-            if sites and self._at in sites:
-                self._capture_all(sites[self._at], offsets[q], out)
-            self._at += 1
-        else:
-            out += self._signal(step)
+    def _instr(self, step: Step, at: Location | None) -> Body:
+        own = step.engine == self._engine
+        out: Body = [Exec(step.name, self._waits(), at)] if own else []
+        out += self._signal(step)
+        return out
 
     # Counting
 
@@ -149,9 +174,7 @@ class Writer:
         """Count the signal of a step and capture it where that is read later."""
         yield from self._count(step.counter, step.signals, self._context.horizons[self._at])
         if sites := self._plan.sites.get(self._at):
-            captures: Body = []
-            self._capture_all(sites, self._offsets[step.counter], captures)
-            yield from captures
+            yield from self._parts.captures(sites, self._offsets[step.counter])
         self._at += 1
 
     def _count(self, q: int, signals: int, horizon: int) -> Iterator[SyncNode]:
@@ -168,10 +191,6 @@ class Writer:
         self._assigned.add(shadow.name)
         return Assign(shadow, Binary("+", shadow, signals))
 
-    def _capture_all(self, sites: Sequence[Site], offset: int, out: Body) -> None:
-        capture = self._parts.capture
-        out += [capture(site, offset) for site in sites]
-
     def _settle(self, before: Offsets, horizon: int) -> Iterator[SyncNode]:
         """Bring the registers up to date, so that the offsets are `before` again."""
         for q, offset in before.items():
@@ -184,9 +203,7 @@ class Writer:
         """Return the waits of the step that comes next."""
         needs, offsets, wait = self._plan.needs.get(self._at, ()), self._offsets, self._parts.wait
         found = [wait(need, offsets.get(need.counter, 0)) for need in needs]
-        if len(found) < 2:
-            return tuple(found)
-        return tuple({id(wait): wait for wait in found}.values())
+        return _distinct(found)
 
     # Control
 
@@ -335,6 +352,11 @@ class Writer:
         if isinstance(node.trip, int):
             return out
         return [SyncIf(Binary(">", node.trip, back), tuple(out))]
+
+
+def _distinct(waits: Sequence[Wait]) -> tuple[Wait, ...]:
+    """Return each wait once: equal ones are one object."""
+    return tuple({id(wait): wait for wait in waits}.values())
 
 
 def alone(load: Load | None) -> Body:

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 
 from headway.analysis.flow import Flow
 from headway.analysis.plan import Plan, Sites, horizons
+from headway.analysis.runs import Runs
 from headway.analysis.steps import Steps
 from headway.analysis.tally import Tallies, flat
 from headway.analysis.visit import Rules
@@ -94,13 +95,14 @@ class Counted:
             steps,
             parts,
             tallies,
+            Runs(),
             after,
             self.skip,
             self.offsets,
             self.hoisting,
             self.guards,
         )
-        engines, sites = range(len(steps.engines)), Sites()
+        engines, sites = range(len(steps.engines)), Sites(len(steps.counters))
         return context, [Plan(engine, sequence, needs, sites, after) for engine in engines]
 
 
