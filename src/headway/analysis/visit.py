@@ -159,7 +159,9 @@ class Visitor:
             if q not in ordered:
                 record = anywhere(levels, records, is_complete)
                 _, high, _, seen, _ = record
-                if not (seen >> engine & 1 or (known[q] >= high and levels.covers(q, known[q], high))):
+                if seen >> engine & 1:
+                    continue
+                if known[q] < high or not levels.covers(q, known[q], high):
                     yield q, record, kind, touch
 
     def _all(self, step: Step) -> list[Candidate]:

@@ -56,6 +56,7 @@ class Rules:
         self.problems = problems
         self._inputs = {decl.name: decl for decl in inputs}
         self._around: dict[str, Location | None] = {}
+        self._sound: dict[int, Expr] = {}  # by identity: found right, with these loops around
 
     @contextmanager
     def iteration(self, name: str, at: Location | None) -> Generator[None, None, None]:
@@ -64,6 +65,7 @@ class Rules:
         is_hiding, hidden = name in self._around, self._around.get(name)
         self._around[name] = at
         yield
+        self._sound.clear()
         if is_hiding:
             self._around[name] = hidden
         else:
@@ -87,15 +89,23 @@ class Rules:
         """Check an expression; return its value if it is the same in every run, else None."""
         if isinstance(expr, int):
             return expr
+        if id(expr) in self._sound:
+            return None
         if is_too_big(expr):
             self.problems.add(TOO_BIG, at, help="compute a part of it beforehand, as an input")
             return None
+        before = self.problems.count
         sound = self._operators(expr, at)
         constant = True
         for leaf in leaves(expr):
             constant = False
             self.leaf(leaf, at)
-        return self._value(expr, at) if sound and constant else None
+        if not sound or self.problems.count > before:
+            return None
+        if not constant:
+            self._sound[id(expr)] = expr
+            return None
+        return self._value(expr, at)
 
     def _operators(self, expr: Expr, at: Location | None) -> bool:
         before, stack = self.problems.count, [expr]

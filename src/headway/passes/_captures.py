@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from headway.ir.expr import Binary, Expr
 from headway.passes._liveness import Liveness
+from headway.passes._mentions import reads
 from headway.passes._rewrite import rewritten, with_values
-from headway.passes.drop_dead_registers import reads
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -72,7 +72,7 @@ def captures(engine: EngineProgram) -> dict[str, str]:
                 return {}
             case _:
                 pass
-    kept = Liveness.of(engine).carried - used
+    kept = Liveness(engine).carried - used
     return {name: min(q) for name, q in counters.items() if len(q) == 1 and name in kept}
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from headway.ir.expr import Binary, Expr, Iteration, leaves
+from headway.passes._mentions import Mentions
 from headway.passes._polynomial import Polynomial
 from headway.passes._rewrite import Body, with_values
 from headway.sync.program import (
@@ -42,9 +43,14 @@ class _NoFormError(Exception):
     """The register is read where no form of its value is known."""
 
 
-def computed(engine: EngineProgram, register: str) -> EngineProgram | None:
-    """Return an engine program without that register; None if it cannot do without."""
-    form = _Form(register)
+def computed(
+    engine: EngineProgram, register: str, mentions: Mentions | None = None
+) -> EngineProgram | None:
+    """Return an engine program without that register; None if it cannot do without.
+
+    `mentions` spares looking through the program again for the next register.
+    """
+    form = _Form(register, mentions or Mentions())
     try:
         body, _ = form.body(engine.body, Polynomial.of(0))
     except _NoFormError:
@@ -58,23 +64,31 @@ def computed(engine: EngineProgram, register: str) -> EngineProgram | None:
 class _Form:
     """Follows the value of one register through an engine program."""
 
-    def __init__(self, register: str) -> None:
+    def __init__(self, register: str, mentions: Mentions) -> None:
         self.computed: dict[str, None] = {}
+        self._mentions = mentions
+        self._steps: dict[int, Value] = {}  # by the loop
         self._register = RegisterRef(register)
 
     def body(self, nodes: Iterable[SyncNode], value: Value) -> tuple[Body, Value]:
         """Return nodes that do not use the register, and its value behind them."""
         out: list[SyncNode] = []
+        name, inside = self._register.name, self._mentions.inside
         for node in nodes:
-            out += self._without(node, value)
-            value = self._after(node, value)
+            if name in inside(node):
+                out += self._without(node, value)
+                value = self._after(node, value)
+            else:
+                out.append(node)
         return tuple(out), value
 
     # The value behind a node
 
     def _behind(self, nodes: Iterable[SyncNode], value: Value) -> Value:
+        name, inside = self._register.name, self._mentions.inside
         for node in nodes:
-            value = self._after(node, value)
+            if name in inside(node):
+                value = self._after(node, value)
         return value
 
     def _after(self, node: SyncNode, value: Value) -> Value:
@@ -96,6 +110,11 @@ class _Form:
 
     def _step(self, node: SyncLoop | SyncWhile) -> Value:
         """Return what each iteration adds, if that is always the same."""
+        if id(node) not in self._steps:
+            self._steps[id(node)] = self._found_step(node)
+        return self._steps[id(node)]
+
+    def _found_step(self, node: SyncLoop | SyncWhile) -> Value:
         entry = Polynomial.of(self._register)
         end = self._behind(node.body, entry)
         if end is None or (end - entry).names(self._register):

@@ -1,12 +1,13 @@
-"""Which registers hold something needed at the same time, and which can be one."""
+"""Which registers hold something needed at the same time, and which can be one.
+
+Sets of registers are integers with one bit for each.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 
-from headway.passes.drop_dead_registers import Live, reads
+from headway.passes._mentions import Mentions
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -20,87 +21,93 @@ from headway.sync.program import (
 )
 
 
-@dataclass
 class Liveness:
-    """`conflicts`: registers that are needed while another is set. `carried`: those that are needed
-    at the start of the program or of an iteration, so that they are more than a passing value.
+    """Which registers are needed while others are set.
+
+    `carried` are those that are needed at the start of the program or of an iteration, so that they
+    are more than a passing value.
     """
 
-    conflicts: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    carried: set[str] = field(default_factory=set[str])
-
-    @classmethod
-    def of(cls, engine: EngineProgram) -> Liveness:
-        """Return the liveness of an engine program."""
-        found = cls()
-        single = frozenset(register.name for register in engine.registers if register.size == 1)
-        entry = _Backwards(found, single).body(engine.body, frozenset())
-        for name in entry:  # all of them hold 0 at the start
-            found.conflict(name, entry)
-        found.carried |= entry
-        return found
-
-    def conflict(self, name: str, others: Iterable[str]) -> None:
-        """Note that a register is set while others are needed."""
-        for other in others:
-            if other != name:
-                self.conflicts[name].add(other)
-                self.conflicts[other].add(name)
+    def __init__(self, engine: EngineProgram) -> None:
+        self._bits = {r.name: 1 << i for i, r in enumerate(engine.registers)}
+        walk = _Backwards(self._bits, [r.name for r in engine.registers if r.size == 1])
+        entry = walk.body(engine.body, 0)
+        conflicts = walk.conflicts
+        for name, bit in self._bits.items():
+            if entry & bit:  # all of them hold 0 at the start
+                conflicts[name] |= entry
+        carried = walk.carried | entry
+        self.carried = {name for name, bit in self._bits.items() if carried & bit}
+        # One of two is set while the other is needed: it does not matter which.
+        self._apart = {name: mask & ~self._bits[name] for name, mask in conflicts.items()}
+        for name, bit in self._bits.items():
+            for other, mask in conflicts.items():
+                if mask & bit and other != name:
+                    self._apart[name] |= self._bits[other]
 
     def groups(self, names: Iterable[str]) -> dict[str, str]:
         """Return for each name the first one with which it can share a register."""
-        members: dict[str, list[str]] = {}
+        members: dict[str, int] = {}
         found: dict[str, str] = {}
         for name in names:
-            fits = (g for g, inside in members.items() if not self.conflicts[name] & {*inside})
-            group = next(fits, name)
-            members.setdefault(group, []).append(name)
+            apart = self._apart[name]
+            group = next((g for g, inside in members.items() if not inside & apart), name)
+            members[group] = members.get(group, 0) | self._bits[name]
             found[name] = group
         return found
 
 
 class _Backwards:
-    def __init__(self, found: Liveness, single: Live) -> None:
-        self._found = found
-        self._single = single
+    def __init__(self, bits: dict[str, int], single: Sequence[str]) -> None:
+        self.conflicts = dict.fromkeys(bits, 0)
+        self.carried = 0
+        self._bits = bits
+        self._single = frozenset(single)
+        self._mentions = Mentions()
+        self._read: dict[int, int] = {}  # by node, which `_mentions` keeps alive
+        self._headers: dict[int, int] = {}  # what is live at the header of a loop, so far
 
-    def body(self, nodes: tuple[SyncNode, ...], live: Live) -> Live:
+    def body(self, nodes: tuple[SyncNode, ...], live: int) -> int:
         """Return what is live before nodes, given what is behind them."""
         for node in reversed(nodes):
             live = self._node(node, live)
         return live
 
-    def _node(self, node: SyncNode, live: Live) -> Live:
+    def _reads(self, node: SyncNode) -> int:
+        found = self._read.get(id(node))
+        if found is None:
+            found = sum(self._bits[name] for name in self._mentions.read(node))
+            self._read[id(node)] = found
+        return found
+
+    def _node(self, node: SyncNode, live: int) -> int:
         match node:
             case Assign():
                 name = node.register.name
-                self._found.conflict(name, live)
-                rest = live - {name} if name in self._single else live
-                return rest | reads(node.value, node.register.index)
+                self.conflicts[name] |= live
+                rest = live & ~self._bits[name] if name in self._single else live
+                return rest | self._reads(node)
             case Exec() | Waits() | Load():
-                return live | reads(*(wait.threshold.register for wait in node.waits))
+                return live | self._reads(node)
             case SyncLoop() | SyncWhile():
                 return self._loop(node, live)
             case SyncIf():
                 either = self.body(node.then, live) | self.body(node.orelse, live)
-                return self._load(node.load, either | reads(node.condition))
+                return either | self._reads(node)
             case _:
                 return live
 
-    def _loop(self, node: SyncLoop | SyncWhile, after: Live) -> Live:
+    def _loop(self, node: SyncLoop | SyncWhile, after: int) -> int:
         """Go round until nothing more is live at the start of an iteration."""
-        head = after
+        # The more is live behind a loop, the more is at its header: go on from the last time.
+        head = after | self._headers.get(id(node), 0)
         if isinstance(node, SyncWhile):
-            head = self._load(node.load, head | reads(node.condition))
+            head |= self._reads(node)
         while True:
             before = self.body(node.body, head)
-            if before <= head:
+            if not before & ~head:
                 break
             head |= before
-        self._found.carried |= head
-        if isinstance(node, SyncLoop):
-            return self._load(node.load, head | reads(node.trip))
-        return head
-
-    def _load(self, load: Load | None, live: Live) -> Live:
-        return self._node(load, live) if load else live
+        self._headers[id(node)] = head
+        self.carried |= head
+        return head | self._reads(node)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from headway.ir.expr import Expr
 from headway.passes._liveness import Liveness
+from headway.passes._mentions import Names, reads
 from headway.passes._rewrite import Body, rewritten, with_values
-from headway.passes.drop_dead_registers import reads
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -26,7 +26,7 @@ def shared(engine: EngineProgram) -> EngineProgram:
     """Return an engine program with as few registers as an allocation in their order finds."""
     sunk = replace(engine, body=_of_body(engine.body))
     single = [register.name for register in engine.registers if register.size == 1]
-    groups = Liveness.of(sunk).groups(single)
+    groups = Liveness(sunk).groups(single)
     if all(name == group for name, group in groups.items()):
         return engine
 
@@ -71,27 +71,24 @@ def _one_by_one(body: Body) -> Iterator[SyncNode]:
 def sunk(body: Body) -> Body:
     """Move each assignment behind the waits that follow it and do not read it."""
     out: list[SyncNode] = []
-    held: list[Assign] = []
+    held: dict[str, tuple[Assign, Names]] = {}  # by register, with what they read
+
+    def release(names: Iterable[str]) -> None:
+        out.extend(held.pop(name)[0] for name in names)
+
     for node in body:
         if isinstance(node, Assign):
-            if any(_disturbs(node, other) for other in held):
-                out += held
-                held = []
-            held.append(node)
+            name, values = node.register.name, reads(node.value, node.register.index)
+            is_read = any(name in others for _, others in held.values())
+            if name in held or is_read or not held.keys().isdisjoint(values):
+                release(list(held))
+            held[name] = (node, values)
             continue
         if isinstance(node, Waits):
             read = reads(*(wait.threshold.register for wait in node.waits))
-            out += [other for other in held if other.register.name in read]
-            held = [other for other in held if other.register.name not in read]
+            release([name for name in held if name in read])
         else:
-            out += held
-            held = []
+            release(list(held))
         out.append(node)
-    return (*out, *held)
-
-
-def _disturbs(node: Assign, other: Assign) -> bool:
-    """Tell whether two assignments may not change places."""
-    name = node.register.name
-    touched = {other.register.name, *reads(other.value, other.register.index)}
-    return name in touched or other.register.name in reads(node.value, node.register.index)
+    release(list(held))
+    return tuple(out)

@@ -19,6 +19,7 @@ Where there are too few, one step after the other until it fits:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,7 @@ from headway.ir.walk import deep_nests
 from headway.passes._captures import Shared, with_shared
 from headway.passes._captures import choices as coarser
 from headway.passes._closed_forms import computed
+from headway.passes._mentions import Mentions
 from headway.passes._sharing import shared
 from headway.passes.sync_pass import Concession
 from headway.sync.program import EngineProgram, SyncProgram
@@ -38,18 +40,17 @@ def register_count(engine: EngineProgram) -> int:
     return sum(register.size for register in engine.registers)
 
 
-def attempts(engine: EngineProgram) -> Iterator[tuple[EngineProgram, Shared]]:
-    """Yield programs with ever fewer registers, and which captures share one in each."""
-    yield engine, {}
+def exact_attempts(engine: EngineProgram) -> Iterator[EngineProgram]:
+    """Yield programs with ever fewer registers that wait for the same."""
+    yield engine
     engine = shared(engine)
-    yield engine, {}
+    yield engine
+    mentions = Mentions()
     for register in engine.registers:
-        found = computed(engine, register.name) if register.size == 1 else None
+        found = computed(engine, register.name, mentions) if register.size == 1 else None
         if found and register_count(fewer := shared(found)) < register_count(engine):
             engine = fewer
-            yield engine, {}
-    for choice in coarser(engine):
-        yield shared(with_shared(engine, choice)), choice
+            yield engine
 
 
 def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Concession, ...]]:
@@ -57,12 +58,18 @@ def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Conce
 
     Raise UnsupportedByTarget if it needs more in any case.
     """
-    least = register_count(engine)
-    for attempt, choice in attempts(engine):
-        if register_count(attempt) <= most:
-            return attempt, _concessions(engine, choice, most)
-        least = min(least, register_count(attempt))
-    raise UnsupportedByTarget(_too_many(engine, least, most))
+    exact = engine
+    for exact in exact_attempts(engine):
+        if register_count(exact) <= most:
+            return exact, ()
+    choices = list(coarser(exact))
+    coarse = [lambda choice=choice: shared(with_shared(exact, choice)) for choice in choices]
+    # Ever fewer registers: the first choice that fits is found by bisection.
+    first = bisect_left(coarse, True, key=lambda attempt: register_count(attempt()) <= most)
+    if first < len(choices):
+        return coarse[first](), _concessions(engine, choices[first], most)
+    least = coarse[-1]() if coarse else exact
+    raise UnsupportedByTarget(_too_many(engine, register_count(least), most))
 
 
 def _concessions(engine: EngineProgram, choice: Shared, most: int) -> tuple[Concession, ...]:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 
 from headway.ir.walk import deep_nests
 from headway.passes._closed_forms import computed, operations
+from headway.passes._mentions import Mentions
 from headway.sync.program import Assign, EngineProgram, SyncNode, SyncProgram, sync_branches
 from headway.targets.target import Target
 
@@ -47,8 +48,9 @@ def _is_less(engine: EngineProgram, other: EngineProgram) -> bool:
 
 
 def _of_engine(engine: EngineProgram) -> EngineProgram:
+    mentions = Mentions()
     for register in engine.registers:
-        found = computed(engine, register.name) if register.size == 1 else None
+        found = computed(engine, register.name, mentions) if register.size == 1 else None
         if found and len(found.registers) < len(engine.registers) and _is_less(found, engine):
             engine = found
     return engine

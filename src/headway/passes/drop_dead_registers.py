@@ -15,49 +15,33 @@ A register that is read only to compute itself is not read (C17).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from headway.ir.expr import Expr, leaves
 from headway.ir.walk import deep_nests
+from headway.passes._mentions import NOBODY, Mentions, Names, reads
 from headway.sync.program import (
     Assign,
     EngineProgram,
     Exec,
     Load,
-    RegisterRef,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncProgram,
     SyncWhile,
-    Wait,
     Waits,
-    walk_sync,
 )
 from headway.targets.target import Target
 
-Live = frozenset[str]
-
-
-def reads(*exprs: Expr | None) -> Live:
-    """Return the names of the registers that expressions read."""
-    found = (leaf for expr in exprs if expr is not None for leaf in leaves(expr))
-    return frozenset(leaf.name for leaf in found if isinstance(leaf, RegisterRef))
-
-
-def _of_waits(waits: Iterable[Wait]) -> Live:
-    return reads(*(wait.threshold.register for wait in waits))
-
-
-def _of_load(load: Load | None) -> Live:
-    return _of_waits(load.waits) if load else frozenset()
+Live = Names
 
 
 class _Sweep:
     """Walks an engine program backwards."""
 
     def __init__(self, engine: EngineProgram) -> None:
+        self._read = Mentions().read
+        self._headers: dict[int, Live] = {}  # what is live at the header of a loop, so far
         self._single = {register.name for register in engine.registers if register.size == 1}
 
     def body(self, nodes: tuple[SyncNode, ...], live: Live) -> tuple[tuple[SyncNode, ...], Live]:
@@ -74,7 +58,7 @@ class _Sweep:
             case Assign():
                 return self._assign(node, live)
             case Exec() | Waits() | Load():
-                return node, live | _of_waits(node.waits)
+                return node, live | self._read(node)
             case SyncLoop() | SyncWhile():
                 return self._loop(node, live)
             case SyncIf():
@@ -88,11 +72,14 @@ class _Sweep:
             return None, live
         if name in self._single:  # one of a row leaves the others as they are
             live -= {name}
-        return node, live | reads(node.value, node.register.index)
+        return node, live | self._read(node)
 
     def _loop(self, node: SyncLoop | SyncWhile, after: Live) -> tuple[SyncNode | None, Live]:
         decides = reads(node.trip if isinstance(node, SyncLoop) else node.condition)
-        header = after | _of_load(node.load)
+        # The more is live behind a loop, the more is at its header: go on from the last time.
+        header = after | self._headers.get(id(node), NOBODY)
+        if node.load:
+            header |= self._read(node.load)
         if isinstance(node, SyncWhile):
             header |= decides
         while True:
@@ -100,6 +87,7 @@ class _Sweep:
             if before <= header:
                 break
             header |= before
+        self._headers[id(node)] = header
         if not body and not node.load:
             return None, after
         return replace(node, body=body), header | decides
@@ -109,32 +97,16 @@ class _Sweep:
         orelse, before_orelse = self.body(node.orelse, after)
         if not (then or orelse or node.load):
             return None, after
-        live = before_then | before_orelse | reads(node.condition) | _of_load(node.load)
+        live = before_then | before_orelse | self._read(node)
         return replace(node, then=then, orelse=orelse), live
 
 
 def _swept(engine: EngineProgram) -> EngineProgram:
-    body, _ = _Sweep(engine).body(engine.body, frozenset())
-    used = _used(body)
+    body, _ = _Sweep(engine).body(engine.body, NOBODY)
+    inside = Mentions().inside
+    used = NOBODY.union(*map(inside, body))
     registers = tuple(register for register in engine.registers if register.name in used)
     return replace(engine, body=body, registers=registers)
-
-
-def _used(body: tuple[SyncNode, ...]) -> Live:
-    used: set[str] = set()
-    for node in walk_sync(body):
-        match node:
-            case Assign():
-                used |= reads(node.register, node.value)
-            case Exec() | Waits() | Load():
-                used |= _of_waits(node.waits)
-            case SyncLoop():
-                used |= reads(node.trip)
-            case SyncWhile() | SyncIf():
-                used |= reads(node.condition)
-            case _:
-                pass
-    return frozenset(used)
 
 
 @dataclass(frozen=True, slots=True)
