@@ -33,7 +33,7 @@ class Record(NamedTuple):
 
 
 new_record: Callable[[tuple[int, int, tuple[int, ...], int, int]], Record]
-new_record = partial(tuple.__new__, Record)
+new_record = partial(tuple.__new__, Record)  # pyright: ignore[reportUnknownMemberType]
 """Makes a record of its fields, in a third of the time."""
 
 LONE = -2

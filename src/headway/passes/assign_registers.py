@@ -63,12 +63,15 @@ def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Conce
         if register_count(exact) <= most:
             return exact, ()
     choices = list(coarser(exact))
-    coarse = [lambda choice=choice: shared(with_shared(exact, choice)) for choice in choices]
-    # Ever fewer registers: the first choice that fits is found by bisection.
-    first = bisect_left(coarse, True, key=lambda attempt: register_count(attempt()) <= most)
+
+    def fits(choice: Shared) -> bool:
+        return register_count(shared(with_shared(exact, choice))) <= most
+
+    first = bisect_left(choices, True, key=fits)  # ever fewer registers
     if first < len(choices):
-        return coarse[first](), _concessions(engine, choices[first], most)
-    least = coarse[-1]() if coarse else exact
+        attempt = shared(with_shared(exact, choices[first]))
+        return attempt, _concessions(engine, choices[first], most)
+    least = shared(with_shared(exact, choices[-1])) if choices else exact
     raise UnsupportedByTarget(_too_many(engine, register_count(least), most))
 
 
