@@ -31,8 +31,10 @@ def expanded(nodes: tuple[RolledNode, ...], turns: dict[int, int]) -> Iterator[S
     """Yield each operation of each iteration; device loops are entered once, as when recorded."""
     for node in nodes:
         if isinstance(node, RolledOp):
-            values = tuple(substituted(n, turns) for n in node.numbers)
-            literals = tuple(literal_at(literal, turns) for literal in node.literals)
+            values = tuple(
+                [n if type(n) is int else substituted(n, turns) for n in node.numbers]
+            )
+            literals = tuple([literal_at(literal, turns) for literal in node.literals])
             yield (node.kind, _places(node.origin), values, literals)
         elif node.device is not None:
             yield from expanded(node.body, turns)
@@ -43,8 +45,8 @@ def expanded(nodes: tuple[RolledNode, ...], turns: dict[int, int]) -> Iterator[S
 
 
 def _recorded(op: Op) -> Step:
-    return op.kind, _places(op), tuple(numbers(op)), op.literals
+    return op.kind, _places(op), numbers(op), op.literals
 
 
 def _places(op: Op) -> Places:
-    return tuple((o.storage.site, o.root, o.layout) for o in op.operands)
+    return tuple([(o.storage.site, o.root, o.layout) for o in op.operands])

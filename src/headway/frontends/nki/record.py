@@ -300,11 +300,12 @@ def is_recording() -> bool:
     return bool(_active)
 
 
-def numbers(op: Op) -> Iterator[Number]:
-    """Yield every number of an operation that may change from one iteration to the next."""
+def numbers(op: Op) -> tuple[Number, ...]:
+    """Return every number of an operation that may change from one iteration to the next."""
+    found: list[Number] = []
     for operand in op.operands:
-        yield from operand.storage.index
-        for low, high in operand.box:
-            yield low
-            yield high
-        yield operand.offset
+        found += operand.storage.index
+        for span in operand.box:
+            found += span
+        found.append(operand.offset)
+    return tuple(found)

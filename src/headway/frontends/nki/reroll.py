@@ -93,7 +93,7 @@ class Reroller:
         nodes: list[RolledNode] = []
         for node in body:
             if isinstance(node, Op):
-                nodes.append(RolledOp(node, tuple(numbers_of(node)), node.literals))
+                nodes.append(RolledOp(node, numbers_of(node), node.literals))
             elif isinstance(node, DeviceLoop):
                 nodes.append(_device(node, self.roll(node.body)))
             else:
@@ -108,8 +108,8 @@ class Reroller:
     def _shape(self, node: RolledNode, consts: list[int]) -> int:
         """Number the shape of a node; append its numbers to `consts`."""
         if isinstance(node, RolledOp):
-            consts += map(const_of, node.numbers)
-            terms = tuple(map(terms_of, node.numbers))
+            consts += [n if type(n) is int else const_of(n) for n in node.numbers]
+            terms = tuple([() if type(n) is int else terms_of(n) for n in node.numbers])
             operands = tuple(map(self._operand, node.origin.operands))
             return self._number((node.kind, operands, terms))
         inner = tuple(self._shape(child, consts) for child in node.body)

@@ -9,7 +9,7 @@ of its elements, which says what they compute.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, cast
 
@@ -54,13 +54,13 @@ class Tensor(Views):
     offset: Number = 0
     table: Table | None = None
     dynamic: tuple[Dynamic, ...] = ()
+    shape: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Asked for many times for each operation.
+        object.__setattr__(self, "shape", tuple([axis.size for axis in self.axes]))
 
     # ---- what kernels ask
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extent of each dimension."""
-        return tuple(axis.size for axis in self.axes)
 
     @property
     def ndim(self) -> int:
