@@ -249,6 +249,66 @@ def test_a_triangular_loop_keeps_its_affine_trip_count(traced: Traced) -> None:
     assert trace.recorded_operations == 21
 
 
+PREDICATED = """
+    for i in range(12):
+        tile = nl.load(x[0:128, :])
+        if i < 7:
+            nisa.activation(dst=tile, op=nl.exp, data=tile)
+        else:
+            nisa.tensor_copy(dst=tile, src=tile)
+"""
+
+
+def test_a_body_with_a_condition_is_one_loop_before_it_changes_and_one_after(
+    traced: Traced,
+) -> None:
+    trace = traced(PREDICATED)
+    assert loops(trace) == [("i", 7), ("i", 5)]
+    assert (trace.recorded_operations, trace.rolled_operations) == (24, 4)
+    body = loop_text(trace, buffers=2)
+    assert body[-3] == "loop i 5 {"
+    assert body[-2].endswith("writes(tile[(i + 7) % 2])") or "i + 1) % 2" in body[-2]
+
+
+def test_a_causal_loop_keeps_its_diagonal_and_both_triangles(traced: Traced) -> None:
+    trace = traced(
+        """
+        for i in range(8):
+            for j in range(8):
+                tile = nl.load(x[j * 128 : (j + 1) * 128, :])
+                if j < i:
+                    nisa.activation(dst=tile, op=nl.exp, data=tile)
+                elif j == i:
+                    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add, operand0=1.0)
+                else:
+                    nisa.tensor_copy(dst=tile, src=tile)
+        """
+    )
+    assert trace.recorded_operations == 128
+    text = loop_text(trace, buffers=1)
+    assert "loop i 4 {" in text
+    inner = text[text.index("loop i 4 {") :]
+    assert "loop j i + 2 {" in inner
+    assert any(line.startswith("loop j ") and "5" in line and "i" in line[7:] for line in inner)
+
+
+def test_loops_as_written_are_those_of_the_device_only(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        NEW
+        + "    for i in range(4):\n"
+        + "        tile = nl.load(x[i * 128 : (i + 1) * 128, :])\n"
+        + "        for k in nl.dynamic_range(8):\n"
+        + "            nisa.activation(dst=tile, op=nl.exp, data=tile)\n"
+    )
+    written = record(path, "kernel", {"x": X}, loops="as-written")
+    assert loops(written) == [("k", 8)] * 4
+    assert written.rolled_operations == written.recorded_operations == 8
+    assert loops(record(path, "kernel", {"x": X})) == [("i", 4), ("k", 8)]
+    with pytest.raises(HeadwayError, match="write rolled or as-written"):
+        record(path, "kernel", {"x": X}, loops="unrolled")
+
+
 def test_a_loop_without_pattern_stays_unrolled(traced: Traced) -> None:
     trace = traced(
         """

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 from effort import effort
 
-from headway.errors import HeadwayError, Location
+from headway.errors import HeadwayError, InvalidInput, Location
 from headway.frontends import ArgSpec, record
 from headway.frontends.nki.affine import Sym, iteration, number, substituted
 from headway.frontends.nki.bands import bands
+from headway.frontends.nki.engines import Policy
 from headway.frontends.nki.expand import proved
 from headway.frontends.nki.lifetimes import Lifetimes, Rotation, modulo, rotation, strides
 from headway.frontends.nki.memory import CAPACITY
 from headway.frontends.nki.record import Operand, Recorder, Storage, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode, RolledOp
 from headway.frontends.nki.types import DTYPES, HBM, SBUF
-from headway.ir.program import Work
+from headway.ir.program import Instr, Work
 
 AT = Location("kernels.py", 1, 1)
 WORK = Work("dma")
@@ -68,7 +69,11 @@ def form(nodes: tuple[RolledNode, ...]) -> str:
         ([0, 50, 1, 51, 2, 52, 3], "3(..)."),
         ([9, 0, 50, 1, 51, 2, 52], ".3(..)"),
         ([0, 1, 4, 9, 16, 25], "......"),
-        ([3, 1, 4, 1, 5, 9, 2, 6], "........"),
+        ([3, 1, 4, 1, 5, 9, 2, 6], "...3(.).."),  # 1, 5, 9
+        ([3, 1, 4, 1, 5, 8, 2, 6], "........"),
+        ([5, 3, 8, 0, 1, 2, 3, 9, 5, 7], "...4(.)..."),
+        ([0, 1, 2, 3, 10, 20, 30, 40], "4(.)4(.)"),
+        ([9, 7, 4, 0, 50, 1, 51, 2, 52, 8, 8, 5], "...3(..)..."),
         ([i % 8 * 100 + i * i // 64 for i in range(8)] * 3, "3(........)"),
     ],
 )
@@ -213,6 +218,15 @@ def test_a_memory_that_would_overflow_rotates_less(tmp_path: Path) -> None:
     assert [b.slots for b in trace.program(buffers=4).buffers] == [2]
 
 
+def test_effort_for_a_loop_of_many_rows_grows_with_its_length() -> None:
+    def rolling(length: int) -> int:
+        rows = [5 * (i % 7) + i // 7 * (i // 7) for i in range(length)]
+        assert form(rolled(rows)).count("(") >= length // 7 - 8
+        return effort(lambda: rolled(rows))
+
+    assert rolling(5_600) < 1.1 * 8 * rolling(700)
+
+
 def test_engines_and_queues_follow_the_documented_policy(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text(
@@ -239,3 +253,54 @@ def test_engines_and_queues_follow_the_documented_policy(tmp_path: Path) -> None
         ("gpsimd", None, "tensor_scalar"),
         ("gpsimd", "stores", "dma"),
     ]
+
+
+def program_of(tmp_path: Path, policy: Policy) -> list[tuple[str, str | None]]:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import nki.isa as nisa\nimport nki.language as nl\n\n\ndef kernel(x):\n"
+        "    a = nl.load(x[0:128, 0:64])\n"
+        "    b = nl.load(x[0:128, 64:128])\n"
+        "    c = nl.load(x[0:128, 128:192])\n"
+        "    nisa.tensor_copy(a, b)\n"
+        "    nisa.tensor_copy(a, c, engine=nisa.vector_engine)\n"
+        "    nl.store(x[0:128, 0:64], value=a)\n"
+    )
+    trace = record(path, "kernel", {"x": ArgSpec.parse("float32[128,192]")})
+    body = trace.program(policy=policy).body
+    return [(i.engine, i.queue) for i in body if isinstance(i, Instr)]
+
+
+@pytest.mark.parametrize(
+    ("triggers", "expected"),
+    [
+        ("split", ["loads", "loads", "loads", "stores on gpsimd"]),
+        ("one", ["loads", "loads", "loads", "stores on sync"]),
+        ("spread", ["loads", "loads_scalar", "loads", "stores on gpsimd"]),
+    ],
+)
+def test_transfers_are_triggered_as_the_policy_says(
+    triggers: str, expected: list[str], tmp_path: Path
+) -> None:
+    found = [(e, q) for e, q in program_of(tmp_path, Policy(triggers=triggers)) if q]
+    assert [q for _, q in found[:3]] == expected[:3]
+    assert f"{found[3][1]} on {found[3][0]}" == expected[3]
+    hosts = {"loads": "sync", "loads_scalar": "scalar"}
+    assert all(hosts[str(q)] == e for e, q in found[:3])
+
+
+def test_an_engine_is_chosen_only_for_calls_that_name_none(tmp_path: Path) -> None:
+    found = program_of(tmp_path, Policy({"tensor_copy": "scalar"}))
+    assert [e for e, q in found if q is None] == ["scalar", "vector"]
+
+
+@pytest.mark.parametrize(
+    ("engines", "triggers", "message"),
+    [
+        ({"tensor_copy": "turbo"}, "split", "there is no engine 'turbo' for tensor_copy"),
+        ({}, "somehow", "unknown way to trigger DMA 'somehow'"),
+    ],
+)
+def test_a_policy_that_cannot_be(engines: dict[str, str], triggers: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Policy(engines, triggers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from headway.errors import Diagnostic, InvalidInput
@@ -45,6 +45,26 @@ def add_kernel(parser: ArgumentParser) -> None:
         help="the program of the grid that is traced, or all, one after the other (the first)",
     )
     parser.add_argument(
+        "--loops",
+        default="rolled",
+        choices=("rolled", "as-written"),
+        help="roll the loops that Python ran, or keep only those of the device (rolled)",
+    )
+    parser.add_argument(
+        "--engine",
+        action="append",
+        default=[],
+        metavar="OPERATION=ENGINE",
+        help="the engine of calls that name none, such as tensor_copy=scalar",
+    )
+    parser.add_argument(
+        "--dma-triggers",
+        default="split",
+        metavar="WAY",
+        help="who triggers transfers: split (loads sync, others gpsimd), one (sync), or spread "
+        "(loads sync and scalar in turn, others gpsimd)",
+    )
+    parser.add_argument(
         "--buffers",
         type=int,
         default=None,
@@ -61,16 +81,36 @@ def recorded(args: Namespace) -> Trace:
     source, name = _source(args.kernel)
     specs = {n: ArgSpec.parse(text) for n, text in pairs("--arg", args.arg).items()}
     launch = Launch.parse(args.grid, args.program) if args.grid else ONE
-    return record(source, name, specs, launch)
+    return record(source, name, specs, launch, args.loops)
 
 
-def traced(args: Namespace) -> Traced:
+def traced(args: Namespace, trace: Trace | None = None) -> Traced:
     """Trace the kernel and return its program with what it computes. Raise HeadwayError."""
+    from headway.frontends.nki.engines import Policy
     from headway.frontends.nki.memory import DEFAULT_BUFFERS
 
+    policy = Policy(pairs("--engine", args.engine), args.dma_triggers)
     bounds = pairs("--dynamic-bound", args.dynamic_bound)
     buffers = DEFAULT_BUFFERS if args.buffers is None else args.buffers
-    return recorded(args).traced(bounds, buffers)
+    return (recorded(args) if trace is None else trace).traced(bounds, buffers, policy)
+
+
+def assumptions(trace: Trace, args: Namespace) -> Iterator[str]:
+    """Yield what the kernel leaves open and how it was decided, and what was left out."""
+    from headway.frontends.nki.engines import left_open
+
+    yield (
+        f"{trace.name}: {trace.recorded_operations} operations recorded, "
+        f"{trace.rolled_operations} left in the program ({args.loops})"
+    )
+    if args.grid:
+        yield f"grid {args.grid}: program {args.program or 'the first'}"
+    chosen = left_open(trace.recorded, pairs("--engine", args.engine))
+    if chosen:
+        yield f"engines of calls that name none: {chosen} (--engine)"
+    yield f"DMA triggers: {args.dma_triggers} (--dma-triggers)"
+    if trace.missing:
+        yield f"not installed and stood in for: {', '.join(trace.missing)}"
 
 
 def _source(text: str) -> tuple[str, str | None]:

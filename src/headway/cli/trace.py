@@ -18,6 +18,9 @@ def add_parser(subparsers: Any) -> None:
         "headway trace kernels.py:matmul --arg a=bfloat16[512,512] --arg b=bfloat16[512,2048]",
         "headway trace trntensor.nki._kernels:matmul_kernel --arg a=float32[512,512] "
         "--arg b=float32[512,2048] --dynamic-bound k=k_tiles -o matmul.hwy",
+        "headway trace attention.py:forward --grid 2,8 --program 0,3 --arg q=bfloat16[2,8,128,512]",
+        "headway trace kernels.py:softmax --arg x=float32[4096,512] --dma-triggers one "
+        "--engine tensor_copy=scalar --loops as-written",
     )
     add_kernel(parser)
     add_output(parser)
@@ -27,8 +30,12 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import write_text
-    from headway.cli.kernel_arguments import traced
+    from headway.cli.kernel_arguments import assumptions, recorded, traced
+    from headway.cli.progress import say
     from headway.ir import to_text
 
-    write_text(args.output, to_text(traced(args).program))
+    trace = recorded(args)
+    write_text(args.output, to_text(traced(args, trace).program))
+    for note in assumptions(trace, args):
+        say(note)
     return 0

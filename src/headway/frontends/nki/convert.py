@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from headway.errors import Diagnostic, InvalidInput, Location
 from headway.frontends.nki.affine import Number, const_of, terms_of
-from headway.frontends.nki.engines import engine_of, queue_of
+from headway.frontends.nki.engines import DEFAULT, ENGINES, QUEUES, Assignment, Policy
 from headway.frontends.nki.meanings import Placed, values_of
 from headway.frontends.nki.memory import Located, Memory, as_recorded, located
 from headway.frontends.nki.names import Namer, plain
@@ -33,8 +33,6 @@ from headway.ir.program import (
 )
 from headway.values.program import Traced
 
-ENGINES = ("sync", "tensor", "vector", "scalar", "gpsimd")
-
 
 def convert(
     name: str,
@@ -45,16 +43,17 @@ def convert(
     at: Location,
     arguments: Mapping[str, Storage],
     results: Sequence[Storage],
+    policy: Policy = DEFAULT,
 ) -> Traced:
     """Return the program. `bounds` maps loops, as `k` or `k@LINE`, to input names."""
     namer = Namer()
-    for engine in (*ENGINES, "loads", "stores", "copies"):
+    for engine in (*ENGINES, *QUEUES):
         namer.unique(engine)
     inputs = _bounded(rolled, bounds)
     for input in dict.fromkeys(inputs.values()):
         namer.unique(input)
     memory = Memory(recorded, rolled, set(inputs), buffers, namer, results)
-    builder = _Builder(memory, inputs, namer)
+    builder = _Builder(memory, inputs, namer, Assignment(policy))
     body = tuple(builder.nodes(rolled))
     program = Program(
         name=plain(name),
@@ -142,8 +141,11 @@ class _Scope:
 
 
 class _Builder:
-    def __init__(self, memory: Memory, inputs: Mapping[int, str], namer: Namer) -> None:
+    def __init__(
+        self, memory: Memory, inputs: Mapping[int, str], namer: Namer, assignment: Assignment
+    ) -> None:
         self._memory = memory
+        self._assignment = assignment
         self._inputs = inputs
         self._namer = namer
         self._loop_inputs: dict[int, str] = {}
@@ -166,10 +168,9 @@ class _Builder:
         places = located(node)
         for access in places:
             self._check_scope(access.operand, scope, op.kind.at)
-        queue = queue_of(op)
+        engine, queue = self._assignment.of(op)
         if queue is not None:
             self.used_queues[queue] = None
-        engine = engine_of(op)
         self.used_engines[engine] = None
         reads = op.kind.reads
         name = self._namer.unique(_title(node))

@@ -31,9 +31,7 @@ def expanded(nodes: tuple[RolledNode, ...], turns: dict[int, int]) -> Iterator[S
     """Yield each operation of each iteration; device loops are entered once, as when recorded."""
     for node in nodes:
         if isinstance(node, RolledOp):
-            values = tuple(
-                [n if type(n) is int else substituted(n, turns) for n in node.numbers]
-            )
+            values = tuple([n if type(n) is int else substituted(n, turns) for n in node.numbers])
             literals = tuple([literal_at(literal, turns) for literal in node.literals])
             yield (node.kind, _places(node.origin), values, literals)
         elif node.device is not None:

@@ -103,6 +103,12 @@ class Finder(MetaPathFinder, Loader):
         """Leave the module as it is."""
 
 
+def missing() -> tuple[str, ...]:
+    """Return the packages that are stood in for now."""
+    names = {n.partition(".")[0] for n, m in sys.modules.items() if isinstance(m, _Module)}
+    return tuple(sorted(names))
+
+
 @contextmanager
 def active() -> Generator[Finder]:
     """Let imports of frameworks that are missing succeed."""

@@ -10,8 +10,9 @@ Cost   linear in the trace, times `LONGEST_PERIOD` for loops that do not roll at
 
 A loop may begin or end with up to `MOST_PEELED` iterations of another form, and its body may span
 up to `LONGEST_PERIOD` iterations (hand-written double buffering); what is left over at the end of
-the last period is peeled too. A loop that does not fit stays unrolled; a loop of one iteration is
-no loop.
+the last period is peeled too. A loop whose body depends on a condition on its index becomes several
+loops, which meet where the condition changes. What does not fit stays unrolled; a loop of one
+iteration is no loop.
 """
 
 from __future__ import annotations
@@ -77,9 +78,10 @@ class _Form:
 
 
 class Reroller:
-    """Rolls one trace."""
+    """Rolls one trace, or only numbers it if the loops that Python ran are to stay unrolled."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_rolling: bool = True) -> None:
+        self._is_rolling = is_rolling
         self._shapes: dict[Hashable, int] = {}
         self._roots: dict[Hashable, int] = {}
 
@@ -130,11 +132,18 @@ class Reroller:
 
     def _loop(self, loop: PythonLoop) -> list[RolledNode]:
         turns = [form for turn in loop.iterations if (form := self._body(turn)).nodes]
-        found = _plan(turns)
-        if found is None:
-            return [node for turn in turns for node in turn.nodes]
-        first, last, period = found
-        out = [node for turn in turns[:first] for node in turn.nodes]
+        out: list[RolledNode] = []
+        at = 0
+        for first, last, period in _runs(turns) if self._is_rolling else ():
+            out += [node for turn in turns[at:first] for node in turn.nodes]
+            out.append(self._rolled(loop, turns, first, last, period))
+            at = last
+        return out + [node for turn in turns[at:] for node in turn.nodes]
+
+    def _rolled(
+        self, loop: PythonLoop, turns: list[_Form], first: int, last: int, period: int
+    ) -> Rolled:
+        """Return the turns [first, last), which repeat with that period, as one loop."""
         steps = _steps(turns, first, period)
         merged: list[RolledNode] = []
         for r in range(period):
@@ -144,8 +153,7 @@ class Reroller:
             merged += _affine(body, iter(steps[r]), literals, loop.level)
         trip = (last - first) // period
         is_whole = trip == len(loop.iterations)
-        out.append(Rolled(loop.name, loop.site, loop.level, trip, tuple(merged), loop.at, is_whole))
-        return out + [node for turn in turns[last:] for node in turn.nodes]
+        return Rolled(loop.name, loop.site, loop.level, trip, tuple(merged), loop.at, is_whole)
 
 
 def _device(loop: DeviceLoop, body: tuple[RolledNode, ...]) -> Rolled:
@@ -158,6 +166,57 @@ def _literals(nodes: tuple[RolledNode, ...]) -> Iterator[Any]:
 
 
 # ---- finding the pattern
+
+
+def _runs(turns: list[_Form]) -> Iterator[tuple[int, int, int]]:
+    """Yield (first, last, period) of each row of turns that repeats.
+
+    One row for the whole loop, but for a few turns at its ends, is what most loops are. Else the
+    body depends on a condition: each row ends where the condition changes.
+    """
+    found = _plan(turns)
+    if found is not None:
+        yield found
+        return
+    at = 0
+    while at < len(turns):
+        run = _run(turns, at)
+        if run is not None:
+            yield (at, *run)
+        at = run[0] if run is not None else at + 1
+
+
+def _run(turns: list[_Form], first: int) -> tuple[int, int] | None:
+    """Return (last, period) of the row of whole periods that begins at a turn."""
+    for period in range(1, LONGEST_PERIOD + 1):
+        last = _reach(turns, first, period)
+        trip = (last - first) // period
+        is_apart = period == 1 and _is_apart(turns, first, last)
+        if trip >= (2 if is_apart else 3):
+            return first + trip * period, period
+    return None
+
+
+def _reach(turns: list[_Form], first: int, period: int) -> int:
+    """Return the end of the row of turns that grow evenly from one period to the next."""
+    last = first
+    steps: list[list[int]] = []
+    while last + period < len(turns):
+        step = _step(turns[last], turns[last + period])
+        known = steps[(last - first) % period] if last - first >= period else step
+        if step is None or step != known:
+            break
+        if last - first < period:
+            steps.append(step)
+        last += 1
+    return last + period if last > first else first
+
+
+def _is_apart(turns: list[_Form], first: int, last: int) -> bool:
+    """Whether the turns before and after a row do something else."""
+    shape = turns[first].shape
+    before, after = turns[first - 1 : first], turns[last : last + 1]
+    return all(turn.shape != shape for turn in (*before, *after))
 
 
 def _plan(turns: list[_Form]) -> tuple[int, int, int] | None:

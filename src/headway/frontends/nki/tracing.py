@@ -6,15 +6,16 @@ import builtins
 import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from headway.errors import Diagnostic, HeadwayError, InvalidInput, InvalidProgram, Location
-from headway.frontends.nki import standins
+from headway.frontends.nki import placeholders, standins
 from headway.frontends.nki.arguments import ArgSpec
 from headway.frontends.nki.convert import convert
+from headway.frontends.nki.engines import DEFAULT, Policy
 from headway.frontends.nki.expand import proved
 from headway.frontends.nki.launch import ONE, Launch, Running
 from headway.frontends.nki.loading import find_file, loaded, raised
@@ -30,15 +31,21 @@ from headway.ir.program import Program
 from headway.ir.walk import deep_nests
 from headway.values.program import Traced
 
+ROLLED, AS_WRITTEN = "rolled", "as-written"
+
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A traced kernel: what was recorded, and the same with its loops rolled."""
+    """A traced kernel: what was recorded, and the same with its loops rolled.
+
+    `missing` are the packages that its file imports and that were stood in for.
+    """
 
     name: str
     recorded: list[TraceNode]
     rolled: tuple[RolledNode, ...]
     at: Location
+    missing: tuple[str, ...] = ()
     arguments: Mapping[str, Storage] = field(default_factory=dict[str, Storage])
     results: tuple[Storage, ...] = ()
 
@@ -53,13 +60,19 @@ class Trace:
         return _count(self.rolled)
 
     def program(
-        self, dynamic_bounds: Mapping[str, str] | None = None, buffers: int = DEFAULT_BUFFERS
+        self,
+        dynamic_bounds: Mapping[str, str] | None = None,
+        buffers: int = DEFAULT_BUFFERS,
+        policy: Policy = DEFAULT,
     ) -> Program:
         """Return the sequential program. Raise InvalidInput on a bound that no loop can have."""
-        return self.traced(dynamic_bounds, buffers).program
+        return self.traced(dynamic_bounds, buffers, policy).program
 
     def traced(
-        self, dynamic_bounds: Mapping[str, str] | None = None, buffers: int = DEFAULT_BUFFERS
+        self,
+        dynamic_bounds: Mapping[str, str] | None = None,
+        buffers: int = DEFAULT_BUFFERS,
+        policy: Policy = DEFAULT,
     ) -> Traced:
         """Return the sequential program with what it computes. Raise likewise."""
         if buffers < 1:
@@ -75,6 +88,7 @@ class Trace:
                 self.at,
                 self.arguments,
                 self.results,
+                policy,
             )
 
 
@@ -88,18 +102,21 @@ def trace(
     args: Mapping[str, ArgSpec] | None = None,
     *,
     launch: Launch = ONE,
+    loops: str = ROLLED,
     dynamic_bounds: Mapping[str, str] | None = None,
     buffers: int = DEFAULT_BUFFERS,
+    policy: Policy = DEFAULT,
 ) -> Program:
     """Return the sequential program of a kernel.
 
     `source` is a file, a dotted module name or a function; `kernel` its name in the file; `launch`
     the grid that it is launched with and the program of it that is traced.
     `dynamic_bounds` maps loops (`k`, or `k@LINE`) to the input that says how often they run;
-    `buffers` is how many slots a tile has that is allocated in a loop.
+    `buffers` is how many slots a tile has that is allocated in a loop; `policy` says which engines
+    run what the kernel leaves open; with `loops="as-written"` only loops of the device stay loops.
     Raise HeadwayError, with the kernel's file and line, on anything that cannot be traced.
     """
-    return record(source, kernel, args, launch).program(dynamic_bounds, buffers)
+    return record(source, kernel, args, launch, loops).program(dynamic_bounds, buffers, policy)
 
 
 def record(
@@ -107,18 +124,26 @@ def record(
     kernel: str | None = None,
     args: Mapping[str, ArgSpec] | None = None,
     launch: Launch = ONE,
+    loops: str = ROLLED,
 ) -> Trace:
-    """Trace a kernel and roll its loops; `Trace.program` makes the program. Raise HeadwayError."""
+    """Trace a kernel and roll its loops; `Trace.program` makes the program. Raise HeadwayError.
+
+    With `loops="as-written"` what Python runs stays as it ran: only loops of the device are loops.
+    """
+    if loops not in (ROLLED, AS_WRITTEN):
+        raise InvalidInput(f"loops {loops!r}: write {ROLLED} or {AS_WRITTEN}")
     forget()
     if not isinstance(source, str | Path):
         file = Path(inspect.getsourcefile(source) or "<kernel>")
         with standins.active(), _traced_range(source):
             name = getattr(source, "__name__", "kernel")
-            return _record(source, file, name, args or {}, launch)
+            return _record(source, file, name, args or {}, launch, loops)
     path = find_file(str(source))
     with loaded(path) as module:
         function = _kernel(module, kernel, path)
-        return _record(function, path, kernel or function.__name__, args or {}, launch)
+        name = kernel or function.__name__
+        found = _record(function, path, name, args or {}, launch, loops)
+        return replace(found, missing=placeholders.missing())
 
 
 @contextmanager
@@ -156,7 +181,12 @@ def _kernel(module: ModuleType, name: str | None, path: Path) -> Any:
 
 
 def _record(
-    function: Any, path: Path, name: str, specs: Mapping[str, ArgSpec], launch: Launch
+    function: Any,
+    path: Path,
+    name: str,
+    specs: Mapping[str, ArgSpec],
+    launch: Launch,
+    loops: str,
 ) -> Trace:
     at = _definition(function, path)
     arguments = _arguments(function, name, specs, at)
@@ -168,10 +198,10 @@ def _record(
             for _ in programs(recorder, launch, at):
                 returned = function(**arguments)
         recorded = tidy(recorder.body)
-        rolled = proved(Reroller().roll(recorded), recorded)
+        rolled = proved(Reroller(loops == ROLLED).roll(recorded), recorded)
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
-    return Trace(name, recorded, rolled, at, tensors, results)
+    return Trace(name, recorded, rolled, at, (), tensors, results)
 
 
 def programs(recorder: Recorder, launch: Launch, at: Location) -> Iterator[None]:
