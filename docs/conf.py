@@ -16,6 +16,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "hwy_lexer",
+    "plain_texts",
     "plugin_tables",
     "source_pages",
 ]

@@ -228,13 +228,20 @@ class Comparison:
         """Return the table: its header, and a row of texts for each strategy."""
         return [_HEADER, *map(self._row, self.strategies)]
 
-    def to_text(self, width: int | None = None) -> str:
-        """Return the table and notes; a table wider than `width` becomes a list per strategy."""
+    def _repr_html_(self) -> str:
+        """Show the table in a notebook."""
+        from headway import html
+
+        return html.table(self.rows(), self.title) + html.notes(self.notes())
+
+    @property
+    def title(self) -> str:
+        """What was compared: program, target and inputs."""
         inputs = ", ".join(f"{name} = {value}" for name, value in self.inputs.items())
-        title = f"{self.program} on {self.target}" + (f", {inputs}" if inputs else "")
-        table = aligned(self.rows())
-        if width and len(table[0]) > width:
-            table = stacked(self.rows())
+        return f"{self.program} on {self.target}" + (f", {inputs}" if inputs else "")
+
+    def notes(self) -> list[str]:
+        """Return what was given up for the target, what that costs, and what was not measured."""
         given_up = [
             f"given up by {name}: {concession}"
             for name, measured in self.strategies.items()
@@ -245,8 +252,14 @@ class Comparison:
             for name, measured in self.strategies.items()
             if measured.cost_ns is not None
         ]
-        reasons = [f"not measured: {name}: {why}" for name, why in self.unsupported.items()]
-        return "\n".join([title, *table, *given_up, *reasons])
+        return given_up + [f"not measured: {name}: {why}" for name, why in self.unsupported.items()]
+
+    def to_text(self, width: int | None = None) -> str:
+        """Return the table and notes; a table wider than `width` becomes a list per strategy."""
+        table = aligned(self.rows())
+        if width and len(table[0]) > width:
+            table = stacked(self.rows())
+        return "\n".join([self.title, *table, *self.notes()])
 
     def _row(self, name: str) -> list[str]:
         result, speedup, excess = self.strategies[name], self.speedup(name), self.excess(name)

@@ -116,3 +116,11 @@ def test_make_targets_that_documents_name_exist() -> None:
     for document in DOCUMENTS:
         named = set(re.findall(r"`make ([a-z]+)`", document.read_text(encoding="utf-8")))
         assert named <= targets, document
+
+
+def test_drawings_are_those_of_the_current_code(tmp_path: Path) -> None:
+    run([sys.executable, str(ROOT / "scripts/drawings"), str(tmp_path)], tmp_path)
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.svg")}
+    kept = ROOT / "docs/images/examples"
+    assert drawn == {path.name: path.read_text(encoding="utf-8") for path in kept.glob("*.svg")}
+    assert len(drawn) > 10

@@ -80,6 +80,15 @@ class Verdict:
         lines += map(str, self.findings)
         return "\n".join(lines + ([f"... and {self.more} more"] if self.more else []))
 
+    def _repr_html_(self) -> str:
+        """Show the verdict in a notebook: its colour, and the findings."""
+        from headway import html
+
+        word, _, rest = str(self).partition(": ")
+        first, _, findings = rest.partition("\n")
+        shown = html.verdict(word, word == "exact", first)
+        return shown + (html.program(findings) if findings else "")
+
     def to_json(self) -> dict[str, object]:
         """Return the verdict as in the documented JSON form."""
         return {

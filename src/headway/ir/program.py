@@ -195,6 +195,13 @@ class Program:
     buffers: tuple[Buffer, ...] = ()
     at: Location | None = _place()
 
+    def _repr_html_(self) -> str:
+        """Show the program in a notebook."""
+        from headway import html
+        from headway.ir.printer import to_text
+
+        return html.program(to_text(self))
+
     @property
     def hosts(self) -> tuple[str, ...]:
         """Every engine, in the order of declaration."""

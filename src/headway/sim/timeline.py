@@ -132,6 +132,14 @@ class Timeline:
     def __len__(self) -> int:
         return sum(map(len, self.tracks))
 
+    def _repr_html_(self) -> str:
+        """Show the run in a notebook: drawn, unless it is too long, and in figures."""
+        from headway import html
+        from headway.sim.drawing import MOST_INSTANCES, svg
+
+        drawn = svg(self) if 0 < len(self) <= MOST_INSTANCES else ""
+        return drawn + html.notes(str(self).splitlines())
+
     def __str__(self) -> str:
         lines = [
             f"{self.program}, {self.strategy} on {self.target}: {self.latency:,.0f} ns,"

@@ -34,6 +34,12 @@ def to_text(sync: SyncProgram) -> str:
         return "\n".join(_lines(sync)) + "\n"
 
 
+def engine_text(engine: EngineProgram) -> str:
+    """Return the program of one engine as text."""
+    with deep_nests():
+        return "\n".join(line[2:] for line in _engine_lines(engine)) + "\n"
+
+
 def _lines(sync: SyncProgram) -> Iterator[str]:
     name = sync.program.name
     yield f"sync @{name} strategy {sync.strategy} target {sync.target} {{"

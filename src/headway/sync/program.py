@@ -245,6 +245,14 @@ class SyncProgram:
     flags: tuple[Flag, ...] = ()
     semaphores: tuple[Semaphore, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """Show the engine programs in a notebook, beside each other."""
+        from headway import html
+        from headway.sync.printer import engine_text
+
+        title = f"{self.program.name}, {self.strategy} on {self.target}"
+        return html.notes([title]) + html.columns((e.engine, engine_text(e)) for e in self.engines)
+
     def engine(self, name: str) -> EngineProgram:
         """Return the program of one engine; KeyError if it has none."""
         for engine in self.engines:
