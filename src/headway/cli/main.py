@@ -25,6 +25,7 @@ COMMANDS = (
     "sync",
     "sim",
     "compare",
+    "report",
     "check",
     "explore",
     "show",

@@ -54,23 +54,44 @@ class Attribution:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """The time of a run in spans: of engines by number, of queues by counter, critical path."""
+
+    run: Run
+    engines: tuple[list[Span], ...]
+    queues: Mapping[int, list[Span]]
+    path: list[PathSpan]
+
+    def attribution(self) -> Attribution:
+        """Return the sums."""
+        run = self.run
+        names = [log.engine for log in run.log.engines]
+        engines = zip(names, self.engines, strict=True)
+        queues = self.queues.items()
+        return Attribution(
+            run.latency,
+            {name: _totals(run, spans) for name, spans in engines},
+            {run.model.counters[queue]: _totals(run, spans) for queue, spans in queues},
+            _totals(run, self.path),
+        )
+
+
+def explain(timeline: Timeline) -> Explained:
+    """Return the spans of a run. Raise ValueError if it kept no log."""
+    run = Run(timeline)
+    queues = [number for number in range(len(run.model.counters)) if run.is_queue(number)]
+    return Explained(
+        run,
+        tuple(list(engine_spans(run, number)) for number in range(len(run.log.engines))),
+        {number: list(queue_spans(run, number)) for number in queues},
+        critical_path(run),
+    )
+
+
 def attribute(timeline: Timeline) -> Attribution:
     """Return where the time of a run goes. Raise ValueError if it kept no log."""
-    run = Run(timeline)
-    counters = range(len(run.model.counters))
-    return Attribution(
-        run.latency,
-        {
-            log.engine: _totals(run, engine_spans(run, number))
-            for number, log in enumerate(run.log.engines)
-        },
-        {
-            run.model.counters[n]: _totals(run, queue_spans(run, n))
-            for n in counters
-            if run.is_queue(n)
-        },
-        _totals(run, critical_path(run)),
-    )
+    return explain(timeline).attribution()
 
 
 def by_reason(totals: Totals) -> dict[Reason, int]:
@@ -87,8 +108,18 @@ NAMES_WHAT = {Reason.WAITING, Reason.QUEUE_BUSY, Reason.BARRIER}
 
 def _totals(run: Run, spans: Iterable[Span | PathSpan]) -> Totals:
     found: defaultdict[Cause, int] = defaultdict(int)
+    known: dict[tuple[Reason, int, int], Cause] = {}  # by reason, counter and site
     for span in spans:
-        found[_cause(run, span.reason, span.signal)] += span.end - span.begin
+        counter, position = span.signal
+        site = -1
+        if position and span.reason in NAMES_WHAT:
+            instance = run.instance(span.signal)
+            site = run.site(instance) if instance else -1
+        key = (span.reason, counter, site) if position else (span.reason, -1, -1)
+        cause = known.get(key)
+        if cause is None:
+            cause = known[key] = _cause(run, span.reason, span.signal)
+        found[cause] += span.end - span.begin
     return dict(sorted(found.items(), key=lambda item: (item[0].reason, -item[1])))
 
 

@@ -19,6 +19,8 @@ from headway.sim.log import NO_SIGNAL, Signal
 from headway.sim.reason import Reason
 from headway.sim.run import Run
 
+_REASONS = tuple(Reason)
+
 
 class PathSpan(NamedTuple):
     """From `begin` to `end` in ps, on an engine or queue; `signal` is what ran or was awaited."""
@@ -103,7 +105,7 @@ class _Walk:
         run, log = self._run, self._run.engine(engine)
         steps, name = log.steps, log.engine
         n = bisect_left(steps.ends, self._time)
-        reason = Reason(steps.reasons[n])
+        reason = _REASONS[steps.reasons[n]]
         signal = Signal(steps.counters[n], steps.positions[n])
         begin = steps.ends[n - 1] if n else 0
         last = run.log.meetings.get(self._time, engine)

@@ -29,27 +29,29 @@ class Span(NamedTuple):
 
 
 Piece = tuple[int, Reason]  # until when, and why
+_REASONS = tuple(Reason)
 
 
 def engine_spans(run: Run, number: int) -> Iterator[Span]:
     """Yield the spans of an engine: the one whose program comes `number`-th."""
     starts, lengths = run.work(run.model.number[run.engine(number).engine])
     work = zip(starts, lengths, strict=True)
-    begin, end = next(work, (run.latency, 0))
-    end += begin
+    none = (run.latency, 0)
+    begin, length = next(work, none)
+    end = begin + length
     for span in _sequencer(run, number):
-        at = span.begin
-        while at < span.end:
+        at, until, reason, signal, line = span
+        while at < until:
             while end <= at and begin < run.latency:
-                begin, length = next(work, (run.latency, 0))
+                begin, length = next(work, none)
                 end = begin + length
             if at < begin:
-                until = min(begin, span.end)
-                yield span._replace(begin=at, end=until)
+                to = min(begin, until)
+                yield Span(at, to, reason, signal, line)
             else:
-                until = min(end, span.end) if end > at else span.end
-                yield Span(at, until, Reason.WORKING, line=span.line)
-            at = until
+                to = min(end, until) if end > at else until
+                yield Span(at, to, Reason.WORKING, NO_SIGNAL, line)
+            at = to
 
 
 def _sequencer(run: Run, number: int) -> Iterator[Span]:
@@ -57,9 +59,12 @@ def _sequencer(run: Run, number: int) -> Iterator[Span]:
     steps, at = run.engine(number).steps, 0
     rows = zip(steps.ends, steps.reasons, steps.counters, steps.positions, steps.lines, strict=True)
     for end, why, counter, position, line in rows:
-        reason, signal = Reason(why), Signal(counter, position)
-        pieces = _wait(run, signal, end) if reason is Reason.WAITING else ((end, reason),)
-        for until, cause in pieces:
+        reason, signal = _REASONS[why], Signal(counter, position)
+        if reason is not Reason.WAITING:
+            yield Span(at, end, reason, signal, line)
+            at = end
+            continue
+        for until, cause in _wait(run, signal, end):
             if until > at:
                 yield Span(at, until, cause, signal, line)
                 at = until
