@@ -27,7 +27,7 @@ def test_table_ends_with_the_worst_and_the_mean():
 
 
 def test_options_are_switched_by_name():
-    assert switched(STRATEGY, ["skip", "guards"]) == type(STRATEGY)(skip=False, guards=True)
+    assert switched(STRATEGY, ["skip", "offsets"]) == type(STRATEGY)(skip=False, offsets=False)
     assert switched(STRATEGY, []) is STRATEGY
 
 

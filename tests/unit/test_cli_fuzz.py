@@ -26,6 +26,7 @@ def test_campaign_prints_one_json_object(cli: Cli, tmp_path: Path):
         "programs": 4,
         "seed": 3,
         "strategies": ["scoreboard", "static"],
+        "ways": ["scoreboard", "static"],
         "early": 0,
         "late": 0,
         "deadlock": 0,
@@ -44,6 +45,40 @@ def test_campaign_is_summed_up_in_a_line(cli: Cli):
     assert result.out.endswith(
         " instances: 0 early, 0 late, 0 deadlock, 0 unsupported, 0 times, 0 crash\n"
     )
+
+
+def test_options_are_switched_alone_and_together_in_as_many_processes_as_asked(cli: Cli):
+    result = cli(
+        "fuzz", "--programs", "2", "--strategies", "scoreboard,counted",
+        "--options", "skip,hoisting", "--jobs", "1", "--json",
+    )  # fmt: skip
+    report = json.loads(result.out)
+    assert result.code == 0
+    assert report["strategies"] == ["scoreboard", "counted"]
+    assert report["ways"] == [
+        "scoreboard",
+        "counted",
+        "counted with switched skip",
+        "counted with switched hoisting",
+        "counted with switched skip,hoisting",
+    ]
+
+
+def test_all_options_are_those_that_the_strategy_has():
+    from headway.strategies.options import options
+
+    found = list(fuzz.ways("counted", ("all",)))
+    assert len(found) == len(options(load("counted"))) + 2
+    assert list(fuzz.ways("scoreboard", ("all",))) == ["scoreboard"]
+
+
+def test_switched_option_reaches_the_strategy():
+    from headway.check.generate import generate
+
+    program = generate(1).program
+    plain = fuzz.synchronized("counted", program)
+    switched = fuzz.synchronized("counted with switched static_gaps", program)
+    assert plain != switched
 
 
 def test_mutants_are_counted(cli: Cli):
@@ -98,8 +133,10 @@ def test_failing_strategy_leaves_a_small_program_that_reproduces_it(
     [
         (("--strategies", "bariers"), 1, "error: unknown strategy 'bariers'"),
         (("--strategies", ","), 1, "error: --strategies names no strategy"),
-        (("--programs", "0"), 2, "'0' is not a number of programs"),
-        (("--programs", "many"), 2, "'many' is not a number of programs"),
+        (("--options", "skipp"), 1, "error: unknown option 'skipp'"),
+        (("--jobs", "0"), 2, "'0' is not a number above 0"),
+        (("--programs", "0"), 2, "'0' is not a number above 0"),
+        (("--programs", "many"), 2, "'many' is not a number above 0"),
         (("--seed", "x"), 2, "argument --seed: invalid int value: 'x'"),
         (("-o", "no/such/folder"), 1, "error: 'no/such/folder' is not a folder"),
     ],

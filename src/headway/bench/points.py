@@ -100,9 +100,8 @@ def _of_kernel(name: str, quick: bool) -> Iterator[Point]:
     if not quick:
         usual = (("tiles", 4), ("buffers", 2))
         yield from (Point("costs", name, "trn2", usual, costs=each) for each in COSTS)
-        counted = options(strategies.load("counted"))
-        on = (option for option, text in counted.items() if not text.startswith("off: "))
-        yield from (Point("options", name, "trn2", without=option) for option in on)
+        found = options(strategies.load("counted"))
+        yield from (Point("options", name, "trn2", without=option) for option in found)
 
 
 def _chains(quick: bool) -> Iterator[Point]:

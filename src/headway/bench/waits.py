@@ -2,7 +2,7 @@
 
 `python -m headway.bench.waits` prints the table for the kernels of the suite and the packaged NKI
 kernels, on trn2; `--json FILE` writes it down, `--strategy NAME` takes another strategy than
-`counted`, and `--switch OPTION` switches one of its options off, or on.
+`counted`, and `--switch OPTION` switches one of its options off.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def row(title: str, program: Program, inputs: Inputs, strategy: Strategy) -> Row
 
 
 def switched(strategy: Strategy, names: Iterable[str]) -> Strategy:
-    """Return a strategy with options switched off, or on. Raise InvalidInput on an unknown one."""
+    """Return a strategy with options switched off. Raise InvalidInput on an unknown one."""
     for name in names:
         if name not in options(strategy):
             raise InvalidInput(unknown("option", name, tuple(options(strategy))))

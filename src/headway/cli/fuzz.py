@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from headway.cli.arguments import add_command, add_json, completed
 from headway.cli.progress import say
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 CHECK_FAILED = 3
 TARGET = "generic"
+ALL = "all"
+SWITCHED = " with switched "
+"""Between the name of a strategy and those of options."""
+
 PATIENCE = 2.0
 """Seconds between two lines of progress."""
 
@@ -38,6 +42,7 @@ def add_parser(subparsers: Any) -> None:
         "judge the strategies on random programs, or the judge on mutants",
         "headway fuzz --programs 1000 --seed 1",
         "headway fuzz --programs 200 --strategies scoreboard --mutants --json",
+        "headway fuzz --programs 100000 --strategies counted --options all --jobs 8",
     )
     parser.add_argument(
         "--programs", type=_positive, default=1000, metavar="N", help="how many (1000)"
@@ -47,6 +52,15 @@ def add_parser(subparsers: Any) -> None:
         "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
     )
     completed(strategies, "strategies")
+    parser.add_argument(
+        "--options",
+        metavar="A,B",
+        default="",
+        help="each of these options switched too, alone and together; `all` for all that there are",
+    )
+    parser.add_argument(
+        "--jobs", type=_positive, default=2, metavar="N", help="how many processes (2)"
+    )
     parser.add_argument(
         "--mutants",
         action="store_true",
@@ -67,7 +81,7 @@ def add_parser(subparsers: Any) -> None:
 def _positive(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
-    raise ArgumentTypeError(f"{text!r} is not a number of programs")
+    raise ArgumentTypeError(f"{text!r} is not a number above 0")
 
 
 def run(args: Namespace) -> int:
@@ -78,29 +92,53 @@ def run(args: Namespace) -> int:
     chosen = strategies.names() if args.strategies is None else _names(args.strategies)
     if not chosen:
         raise InvalidInput("--strategies names no strategy")
-    for name in chosen:
-        strategies.load(name)
+    tried = tuple(way for name in chosen for way in ways(name, _names(args.options)))
     if not Path(args.output).is_dir():  # better now than when something has been found
         raise InvalidInput(f"{args.output!r} is not a folder")
-    return _mutants(args, chosen) if args.mutants else _programs(args, chosen)
+    return _mutants(args, chosen, tried) if args.mutants else _programs(args, chosen, tried)
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
-def _programs(args: Namespace, chosen: tuple[str, ...]) -> int:
+def ways(name: str, asked: tuple[str, ...]) -> Iterator[str]:
+    """Yield a strategy as it is, with each option switched alone, and with all of them switched.
+
+    Raise InvalidInput on an unknown strategy, and on an option that it has not, if it has any.
+    """
+    from headway import strategies
+    from headway.errors import InvalidInput
+    from headway.registry import unknown
+    from headway.strategies.options import options
+
+    there = tuple(options(strategies.load(name)))
+    yield name
+    if not there:
+        return
+    for option in asked:
+        if option not in (*there, ALL):
+            raise InvalidInput(unknown("option", option, there))
+    switched = there if ALL in asked else asked
+    yield from (f"{name}{SWITCHED}{option}" for option in switched)
+    if len(switched) > 1:
+        yield f"{name}{SWITCHED}{','.join(switched)}"
+
+
+def _programs(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) -> int:
     from headway.check.fuzz import KINDS, Campaign, first_of_each, spread
     from headway.cli.files import print_json
 
-    campaign = Campaign(candidates(chosen), simulated)
+    campaign = Campaign(candidates(tried), simulated)
     failures: list[Failure] = []
     refused: Counter[str] = Counter()
     instances = 0
     seeds = range(args.seed, args.seed + args.programs)
-    for outcome in _watched(spread(campaign.outcome, seeds), args.programs):
+    for outcome in _watched(spread(campaign.outcome, seeds, args.jobs), args.programs):
         instances += outcome.instances
         failures += outcome.failures
+        for failure in outcome.failures:  # a long run need not come to its end to be of use
+            say(f"seed {failure.seed}: {failure.strategy}: {failure.kind}")
         refused.update(outcome.refused)
     kinds = Counter(failure.kind for failure in failures)
     files = [_written(args.output, campaign, failure) for failure in first_of_each(failures)]
@@ -108,6 +146,7 @@ def _programs(args: Namespace, chosen: tuple[str, ...]) -> int:
         "programs": args.programs,
         "seed": args.seed,
         "strategies": list(chosen),
+        "ways": list(tried),
         "instances": instances,
         **{kind: kinds[kind] for kind in KINDS},
         "refused": dict(refused),
@@ -118,24 +157,26 @@ def _programs(args: Namespace, chosen: tuple[str, ...]) -> int:
     else:
         counted = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
         print(f"{args.programs:,} programs, {instances:,} instances: {counted}")
+        if len(tried) > len(chosen):
+            print(f"each with {len(tried)} strategies: some with options switched")
         for name, count in refused.items():
             print(f"{name} does not support {count:,} of them")
     return CHECK_FAILED if failures else 0
 
 
-def _mutants(args: Namespace, chosen: tuple[str, ...]) -> int:
+def _mutants(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) -> int:
     from headway.check.fuzz import spread
     from headway.check.trial import Mutation, Tried
     from headway.cli.files import print_json
 
-    mutation = Mutation(candidates(chosen), simulated)
+    mutation = Mutation(candidates(tried), simulated)
     fates: Counter[str] = Counter()
     by_kind: dict[str, Counter[str]] = {}
     redundant: Counter[str] = Counter()
     missed: list[Tried] = []
     seeds = range(args.seed, args.seed + args.programs)
-    for tried in _watched(spread(mutation.outcome, seeds), args.programs):
-        for mutant in tried:
+    for mutants in _watched(spread(mutation.outcome, seeds, args.jobs), args.programs):
+        for mutant in mutants:
             fates[mutant.fate] += 1
             by_kind.setdefault(mutant.kind, Counter())[mutant.fate] += 1
             redundant.update([mutant.message] if mutant.fate == "equivalent" else [])
@@ -188,10 +229,18 @@ def simulated(synced: SyncProgram, inputs: Inputs) -> Times:
 
 
 @cache
-def _strategy(name: str) -> Strategy:
+def _strategy(way: str) -> Strategy:
+    """Return a strategy, with the options switched that its name is followed by."""
+    from dataclasses import replace
+
     from headway import strategies
 
-    return strategies.load(name)
+    name, _, names = way.partition(SWITCHED)
+    strategy = strategies.load(name)
+    if not names:
+        return strategy
+    changed = {option: not getattr(strategy, option) for option in names.split(",")}
+    return replace(cast("Any", strategy), **changed)
 
 
 @cache
@@ -216,7 +265,8 @@ def _written(folder: str, campaign: Campaign, failure: Failure) -> str:
     from headway.check.fuzz import to_file
     from headway.cli.files import write_text
 
-    name = f"seed-{failure.seed}-{failure.strategy}-{failure.kind}.hwy"
+    way = failure.strategy.replace(SWITCHED, "-").replace(",", "-")
+    name = f"seed-{failure.seed}-{way}-{failure.kind}.hwy"
     path = str(Path(folder, name))
     write_text(path, to_file(campaign.shrunk(failure), failure))
     print(f"{failure.strategy}: {failure.kind}: {path}", file=sys.stderr)

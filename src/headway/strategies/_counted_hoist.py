@@ -7,8 +7,8 @@
                                                         }
 
 Only waits of the first instruction that an engine issues in a loop are moved: what comes after them
-is that instruction still, so that nothing is late. Where the loop may not run nobody may wait: the
-waits stay, or go into an `if` that asks for the trip count.
+is that instruction still, so that nothing is late. Where the loop may not run nobody may wait, so
+that the waits stay.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
-from headway.ir.expr import Binary, Expr, Iteration, leaves
+from headway.ir.expr import Expr, Iteration, leaves
 from headway.sync.program import (
     Assign,
     Exec,
@@ -37,15 +37,12 @@ Written = set[str]
 """Names of the registers that are set in a body."""
 
 
-def hoisted(body: Body, guards: bool) -> Body:
-    """Return a body with the waits that its loops repeat in front of them.
-
-    `guards`: also out of loops that may not run.
-    """
-    return _body(body, guards)[0]
+def hoisted(body: Body) -> Body:
+    """Return a body with the waits that its loops repeat in front of them."""
+    return _body(body)[0]
 
 
-def _body(body: Body, guards: bool) -> tuple[Body, Written]:
+def _body(body: Body) -> tuple[Body, Written]:
     nested = [i for i, node in enumerate(body) if isinstance(node, _NESTED)]
     written = {node.register.name for node in body if type(node) is Assign}
     if not nested:
@@ -54,41 +51,34 @@ def _body(body: Body, guards: bool) -> tuple[Body, Written]:
     start = 0
     for number in nested:
         new += body[start:number]
-        nodes, inside = _nested(body[number], guards)
+        nodes, inside = _nested(body[number])
         new += nodes
         written |= inside
         start = number + 1
     return (*new, *body[start:]), written
 
 
-def _nested(node: SyncNode, guards: bool) -> tuple[Body, Written]:
+def _nested(node: SyncNode) -> tuple[Body, Written]:
     match node:
         case SyncLoop():
-            body, written = _body(node.body, guards)
-            return _loop(replace(node, body=body), written, guards), written
+            body, written = _body(node.body)
+            return _loop(replace(node, body=body), written), written
         case SyncWhile():
-            body, written = _body(node.body, guards)
+            body, written = _body(node.body)
             return (replace(node, body=body),), written
         case SyncIf():
-            then, in_then = _body(node.then, guards)
-            orelse, in_orelse = _body(node.orelse, guards)
+            then, in_then = _body(node.then)
+            orelse, in_orelse = _body(node.orelse)
             return (replace(node, then=then, orelse=orelse),), in_then | in_orelse
         case _:
             return (node,), set()
 
 
-def _loop(loop: SyncLoop, written: Written, guards: bool) -> Body:
-    is_static = isinstance(loop.trip, int)
-    if loop.load or (isinstance(loop.trip, int) and loop.trip < 2):
+def _loop(loop: SyncLoop, written: Written) -> Body:
+    if loop.load or not isinstance(loop.trip, int) or loop.trip < 2:
         return (loop,)  # a load would come first; a single iteration repeats nothing
-    if not (is_static or guards):
-        return (loop,)
     body, waits = _taken(loop.body, written, loop.iteration)
-    if not waits:
-        return (loop,)
-    before = Waits(waits)
-    guarded = before if is_static else SyncIf(Binary(">", loop.trip, 0), (before,))
-    return guarded, replace(loop, body=body)
+    return (Waits(waits), replace(loop, body=body)) if waits else (loop,)
 
 
 def _taken(body: Body, written: Set[str], iteration: str) -> tuple[Body, tuple[Wait, ...]]:

@@ -54,7 +54,6 @@ class Context:
     skips: bool
     has_offsets: bool
     hoists: bool
-    guards: bool
 
 
 class Writer:
@@ -79,7 +78,7 @@ class Writer:
         if zero := set(names) - self._assigned:
             body = with_constants(body, zero)
         if self._context.hoists:
-            body = hoisted(body, self._context.guards)
+            body = hoisted(body)
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
             Register(self._parts.name(key), self._steps.places[key.place].slots)

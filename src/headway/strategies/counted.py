@@ -55,7 +55,6 @@ class Counted:
     skip: bool = option("count and capture in closed form what loops without work for an engine do")
     offsets: bool = option("count inside a block when compiling, not in registers")
     hoisting: bool = option("wait in front of a loop for what all its iterations wait for")
-    guards: bool = option("off: hoist out of loops that may not run too, inside an if", is_on=False)
 
     def synchronize(self, program: Program, target: Target) -> SyncProgram:
         """Return the engine programs. Never refuses a program."""
@@ -100,7 +99,6 @@ class Counted:
             self.skip,
             self.offsets,
             self.hoisting,
-            self.guards,
         )
         engines, sites = range(len(steps.engines)), Sites(len(steps.counters))
         return context, [Plan(engine, sequence, needs, sites, after) for engine in engines]
