@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headway.bench.compile_time import Figure, lines, measure, nests, programs, straight
+import pytest
+
+from headway.bench.compile_time import Figure, lines, measure, measured, nests, programs, straight
 from headway.ir import verify
 from headway.ir.walk import instructions
 
@@ -25,6 +27,21 @@ def test_measurement_counts_the_waits():
     figure = measure(("one loop", 1, 30, lambda: nests(1, 1, 30)), "counted")
     assert figure.waits > 0
     assert figure.seconds >= 0
+
+
+def test_strategies_that_take_long_are_left_out_of_large_programs(
+    capsys: pytest.CaptureFixture[str],
+):
+    small = ("one loop", 1, 30, lambda: nests(1, 1, 30))
+    large = ("one loop", 1, 10_001, lambda: nests(1, 1, 30))
+    figures = list(measured([small, large]))
+    assert [(f.strategy, f.instructions) for f in figures] == [
+        ("counted", 30),
+        ("scoreboard", 30),
+        ("counted", 10_001),
+    ]
+    assert capsys.readouterr().err.startswith("one loop, depth 1, 30 instructions: counted ")
+    assert lines(figures)[-1].split()[-3:] == ["-", "-", "-"]
 
 
 def test_table_has_a_line_for_each_program():

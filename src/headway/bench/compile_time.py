@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import strategies
+from headway.cli.progress import say
 from headway.compiler import aligned
 from headway.ir.expr import Binary, Input, Iteration
 from headway.ir.program import (
@@ -38,6 +39,9 @@ from headway.sync.program import Exec, SyncProgram, walk_sync
 from headway.targets.generic import TARGET
 
 STRATEGIES = ("counted", "scoreboard")
+LARGEST = {"scoreboard": 10_000}
+"""Instructions up to which a strategy is measured that takes long; others are at all sizes."""
+
 ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
 SIZES = (1_000, 10_000, 100_000)
 DEPTHS = range(1, 13)
@@ -138,6 +142,17 @@ def measure(made: Made, strategy: str) -> Figure:
     return Figure(shape, depth, size, strategy, round(seconds, 3), _waits(synced))
 
 
+def measured(made: Iterable[Made]) -> Iterator[Figure]:
+    """Measure programs with each strategy, and say on standard error how far it is."""
+    for one in made:
+        for name in STRATEGIES:
+            if one[2] <= LARGEST.get(name, one[2]):
+                figure = measure(one, name)
+                what = f"{figure.shape}, depth {figure.depth}, {figure.instructions:,} instructions"
+                say(f"{what}: {name} {figure.seconds:.2f} s")
+                yield figure
+
+
 def _waits(synced: SyncProgram) -> int:
     nodes = (node for engine in synced.engines for node in walk_sync(engine.body))
     return sum(len(node.waits) for node in nodes if isinstance(node, Exec))
@@ -156,10 +171,16 @@ def lines(figures: Iterable[Figure]) -> list[str]:
     for (shape, depth, size), by in found.items():
         row = [shape, str(depth), f"{size:,}"]
         for name in STRATEGIES:
-            each = 1e6 * by[name].seconds / size
-            row += [f"{by[name].seconds:.2f}", f"{each:.0f}", f"{by[name].waits:,}"]
+            row += _row(by.get(name))
         rows.append(row)
     return aligned(rows)
+
+
+def _row(figure: Figure | None) -> list[str]:
+    if figure is None:
+        return ["-", "-", "-"]
+    each = 1e6 * figure.seconds / figure.instructions
+    return [f"{figure.seconds:.2f}", f"{each:.0f}", f"{figure.waits:,}"]
 
 
 def plot(figures: list[Figure], path: Path) -> None:
@@ -189,7 +210,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--plot", type=Path, metavar="FILE")
     args = parser.parse_args()
-    figures = [measure(made, name) for made in programs(args.quick) for name in STRATEGIES]
+    figures = list(measured(programs(args.quick)))
     print("\n".join(lines(figures)))
     if args.json:
         args.json.write_text(json.dumps([asdict(f) for f in figures], indent=2) + "\n")

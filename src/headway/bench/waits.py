@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from math import exp, log
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from headway import kernels, strategies, targets
 from headway.check.minimum import fewest_waits
+from headway.cli.progress import say
 from headway.compiler import aligned, synchronize
 from headway.errors import InvalidInput
 from headway.frontends.nki.packaged import KERNELS
@@ -34,17 +35,17 @@ VARIANTS: dict[str, tuple[dict[str, int], ...]] = {
     "sync-chain": ({"engines": 3}, {"engines": 3, "buffers": 4}),
 }
 """Kernels whose figures with other parameters than the usual ones are told too."""
-HEADER = ["program", "waits", "fewest", "ratio", "max registers", "over ideal"]
+HEADER = ["program", "waits", "fewest", "ratio", "over ideal", "registers"]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One program. `registers` is the most that an engine has; `excess` is 0.1 for 10% late."""
+    """One program. `registers` are those of engines that have some; `excess` 0.1 is 10% late."""
 
     program: str
     waits: int
     fewest: int
-    registers: int
+    registers: Mapping[str, int]
     excess: float
 
     @property
@@ -79,7 +80,8 @@ def row(title: str, program: Program, inputs: Inputs, strategy: Strategy) -> Row
     run = simulate(synced, inputs, target)
     bound = bind(program, target)
     ideal = simulate_ideal(bound, inputs, target)
-    registers = max(sum(register.size for register in e.registers) for e in synced.engines)
+    sizes = {e.engine: sum(register.size for register in e.registers) for e in synced.engines}
+    registers = {engine: size for engine, size in sizes.items() if size}
     fewest = fewest_waits(bound, inputs)
     return Row(title, run.waits, fewest, registers, run.latency / ideal.latency - 1)
 
@@ -105,8 +107,8 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
                     f"{r.waits:,}",
                     f"{r.fewest:,}",
                     f"{r.ratio:.3f}",
-                    str(r.registers),
                     f"{r.excess:+.1%}",
+                    ", ".join(f"{engine} {size}" for engine, size in r.registers.items()),
                 ]
                 for r in done
             ),
@@ -126,7 +128,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     strategy = switched(strategies.load(args.strategy), args.switch)
-    rows = [row(*program, strategy) for program in (*suite(), *packaged())]
+    rows: list[Row] = []
+    for program in (*suite(), *packaged()):
+        say(f"measuring {program[0]}")
+        rows.append(row(*program, strategy))
     print("\n".join(lines(rows)))
     if args.json:
         found = [{**asdict(row), "ratio": row.ratio} for row in rows]
