@@ -26,26 +26,39 @@ from headway.sync.program import (
     walk_sync,
 )
 
-Shared = dict[str, str]
-"""The register that takes the place of a capture, or of a row of them."""
+Shared = dict[str, Register]
+"""The row of registers that takes the place of a capture, or of a row of them."""
 
 
 def choices(engine: EngineProgram) -> Iterator[Shared]:
-    """Yield ever coarser choices: a row shares one register, the longest first; then a counter."""
+    """Yield ever coarser choices: the longest row gets shorter; then a counter has one register.
+
+    A row of m captures becomes one of the largest divisor k of m: slot s has register s mod k, so
+    that a buffer that rotates is waited for as if it had k slots.
+    """
     counters = captures(engine)
     chosen: Shared = {}
-    for register in sorted(engine.registers, key=lambda r: (-r.size, r.name)):
-        if register.name in counters and register.size > 1:
-            chosen[register.name] = register.name
-            yield dict(chosen)
+    rows = {r.name: r.size for r in engine.registers if r.name in counters and r.size > 1}
+    while rows:
+        name = max(rows, key=lambda name: (rows[name], name))
+        rows[name] = _largest_divisor(rows[name])
+        chosen[name] = Register(name, rows[name])
+        yield dict(chosen)
+        if rows[name] == 1:
+            del rows[name]
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for register in engine.registers:
         if register.name in counters:
             groups[counters[register.name]].append(register.name)
     for q, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         if len(group) > 1:
-            chosen |= dict.fromkeys(group, f"capture.{q}")
+            chosen |= dict.fromkeys(group, Register(f"capture.{q}"))
             yield dict(chosen)
+
+
+def _largest_divisor(size: int) -> int:
+    """Return the largest divisor of a number above 1 but itself."""
+    return next(k for k in range(size // 2, 0, -1) if size % k == 0)
 
 
 def captures(engine: EngineProgram) -> dict[str, str]:
@@ -82,23 +95,34 @@ def with_shared(engine: EngineProgram, chosen: Shared) -> EngineProgram:
     rising = _rising(engine)
 
     def rename(expr: Expr) -> Expr | None:
-        if isinstance(expr, RegisterRef) and expr.name in chosen:
-            return RegisterRef(chosen[expr.name])
-        return None
+        return place(expr) if isinstance(expr, RegisterRef) and expr.name in chosen else None
+
+    def place(register: RegisterRef) -> RegisterRef:
+        row = chosen[register.name]
+        return RegisterRef(row.name, _modulo(register.index, row.size))
 
     def rule(node: SyncNode) -> Iterator[SyncNode]:
         if isinstance(node, Assign) and node.register.name in chosen:
-            register = RegisterRef(chosen[node.register.name])
+            register = place(node.register)
             is_latest = node.value in rising  # it never falls, so that what comes last is more
             latest = node.value if is_latest else Binary("max", register, node.value)
             yield replace(node, register=register, value=latest)
         else:
             yield with_values(node, rename)
 
-    registers = dict.fromkeys(
-        Register(chosen[r.name]) if r.name in chosen else r for r in engine.registers
-    )
+    registers = dict.fromkeys(chosen.get(r.name, r) for r in engine.registers)
     return replace(engine, body=rewritten(engine.body, rule), registers=tuple(registers))
+
+
+def _modulo(index: Expr, size: int) -> Expr:
+    """Return an index of a row in a shorter one."""
+    if isinstance(index, int) or size == 1:
+        return index % size if isinstance(index, int) else 0
+    match index:
+        case Binary("%", left, int() as before) if before % size == 0:
+            return Binary("%", left, size)
+        case _:
+            return Binary("%", index, size)
 
 
 def _rising(engine: EngineProgram) -> set[Expr]:

@@ -10,11 +10,12 @@ Where there are too few, one step after the other until it fits:
 1. Registers that are never needed at the same time are one. Thresholds are computed right in front
    of their wait, so that they are not either.
 2. Registers that only count are computed where they are read, if their value has a closed form.
-3. Captures are made coarser: a row of slots shares one register, the longest row first; then all
-   captures of a counter do. What is shared holds the latest of the positions, which is never after
-   the point that waits, so that it is waited for longer at worst.
+3. Captures are made coarser: slots share registers, those of the longest row first, which becomes
+   as short as its largest divisor; then all captures of a counter do. What is shared holds the
+   latest of the positions, which is never after the point that waits, so that it is waited for
+   longer at worst.
 
-    write.q.x[i % 2] := shadow.q        ->      write.q.x := max(write.q.x, shadow.q)
+    write.q.x[i % 4] := shadow.q        ->      write.q.x[i % 2] := shadow.q
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from headway.passes._closed_forms import computed
 from headway.passes._mentions import Mentions
 from headway.passes._sharing import shared
 from headway.passes.sync_pass import Concession
-from headway.sync.program import EngineProgram, SyncProgram
+from headway.sync.program import EngineProgram, Register, SyncProgram
 from headway.targets.target import Target
 
 
@@ -77,17 +78,18 @@ def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Conce
 
 def _concessions(engine: EngineProgram, choice: Shared, most: int) -> tuple[Concession, ...]:
     sizes = {register.name: register.size for register in engine.registers}
-    groups: dict[str, list[str]] = {}
-    for name, group in choice.items():
+    groups: dict[Register, list[str]] = {}
+    for name, row in choice.items():
         size = sizes.get(name, 1)
-        groups.setdefault(group, []).append(name if size == 1 else f"{name}[{size}]")
+        groups.setdefault(row, []).append(name if size == 1 else f"{name}[{size}]")
     return tuple(
         Concession(
             "registers",
             engine.engine,
-            f"one register for the captures {', '.join(names)}: {most} registers",
+            f"{'one register' if row.size == 1 else f'{row.size} registers'} for the captures"
+            f" {', '.join(names)}: {most} registers",
         )
-        for names in groups.values()
+        for row, names in groups.items()
     )
 
 
