@@ -1,7 +1,7 @@
 """From a program to engine programs, and from strategies to a table that compares them.
 
 `synchronize` is the whole pipeline: verify, bind to the target, synchronize, fit to what the target
-can carry (`headway.passes`), verify the result.
+can carry (`headway.fitting`), verify the result.
 """
 
 from __future__ import annotations
@@ -9,27 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from headway import passes as known_passes
 from headway import strategies as known_strategies
 from headway import targets
 from headway.errors import UnsupportedByTarget
+from headway.fitting import BASELINE, fit
 from headway.ir import verify
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.passes import Concession
-from headway.passes.cover_silent import covered, unmarked
-from headway.passes.gather_regions import gathered
-from headway.passes.report import Report, report
+from headway.passes.cover_silent import unmarked
+from headway.passes.report import Report
 from headway.sim import Timeline, simulate, simulate_ideal
 from headway.sim.attribution import Attribution, attribute
 from headway.strategies import Strategy
-from headway.sync import verify_sync
 from headway.sync.program import SyncProgram
 from headway.targets import Target
 from headway.targets.limits import unlimited
 
 IDEAL = "ideal"
-BASELINE = "barrier"
 
 
 def synchronize(
@@ -48,52 +45,6 @@ def synchronize(
     return fit(program, target, strategy, passes)[0]
 
 
-def fit(
-    program: Program,
-    target: str | Target = "trn2",
-    strategy: str | Strategy = "counted",
-    passes: Iterable[str] | None = None,
-) -> tuple[SyncProgram, Report]:
-    """Do what `synchronize` does, and report what the program needs and what was given up.
-
-    Where a target has too few registers or semaphores for the strategy even so, the engine programs
-    are those of `barrier`, which counts in constants only.
-    """
-    chosen = known_strategies.load(strategy) if isinstance(strategy, str) else strategy
-    on = targets.load(target) if isinstance(target, str) else target
-    names = None if passes is None else tuple(passes)
-    verify(program)
-    bound, prepared = covered(gathered(targets.bind(program, on)), on)
-    synced = chosen.synchronize(bound, on)
-    try:
-        synced, concessions = _fitted(synced, on, chosen, names)
-    except UnsupportedByTarget as error:
-        synced, concessions = _with_barriers(bound, on, names, error)
-    verify_sync(synced)
-    return synced, report(synced, (*prepared, *concessions))
-
-
-def _fitted(
-    synced: SyncProgram, on: Target, strategy: Strategy, names: tuple[str, ...] | None
-) -> tuple[SyncProgram, tuple[Concession, ...]]:
-    steps = known_passes.chosen(names, known_passes.REGISTRY, strategy.synchronize)
-    return known_passes.run(synced, on, steps)
-
-
-def _with_barriers(
-    bound: Program, on: Target, names: tuple[str, ...] | None, error: UnsupportedByTarget
-) -> tuple[SyncProgram, tuple[Concession, ...]]:
-    """Return what `barrier` makes of a program. Raise `error` if that does not fit either."""
-    barrier = known_strategies.load(BASELINE)
-    try:
-        synced, concessions = _fitted(barrier.synchronize(bound, on), on, barrier, names)
-    except UnsupportedByTarget:
-        raise error from None
-    problem = error.diagnostics[0]
-    message = f"synchronized by {BASELINE}: {problem.message}; {problem.rule}"
-    return synced, (Concession("strategy", "", message), *concessions)
-
-
 def compare(
     program: Program,
     inputs: Inputs,
@@ -107,6 +58,7 @@ def compare(
     """Synchronize with every strategy, or those named, simulate, and put them side by side.
 
     `progress` is told the name of each strategy before its turn; `passes` are as in `synchronize`.
+    `inputs` also decide where registers are too few (`headway.fitting`).
     `cost` asks what the limits of the target cost, where something was given up for them; `why`,
     where the time goes.
     Raise InvalidProgram, and InvalidInput if the inputs do not fit the program. A strategy that
@@ -126,7 +78,7 @@ def compare(
             continue
         progress(name)
         try:
-            synced, found = fit(program, on, name, steps)
+            synced, found = fit(program, on, name, steps, inputs)
             timeline = simulate(synced, inputs, on, detail=why)
             if cost and found.concessions:
                 free = fit(unmarked(program), unlimited(on), name, steps)[0]

@@ -77,6 +77,19 @@ def test_row_of_slots_shares_one_register_that_holds_the_latest():
     )
 
 
+def test_row_becomes_as_short_as_its_largest_divisor_before_it_is_one():
+    assert engine_text(fitted(synced(AGAIN), 3), "A") == (
+        "registers access.B.b[2] loop j 2 { loop i n { p waits B >= access.B.b[i % 2]"
+        " access.B.b[i % 2] := max(access.B.b[i % 2], j * n + i + 1) } }"
+    )
+    body = "registers s[6] loop i n {{ c waits A >= s[{0}] s[{0}] := i + 1 }}"
+    for index, shorter in (("i % 6", "i % 3"), ("(i + 1) % 6", "(i + 1) % 3"), ("n", "n % 3")):
+        assert f"c waits A >= s[{shorter}]" in text(
+            list(attempts(engine(body.format(index))))[2][0]
+        )
+    assert counts(engine(body.format("i % 6")))[2:] == [3, 1]
+
+
 def test_registers_that_are_never_needed_at_the_same_time_are_one():
     found = engine("registers s, t s := 3 c waits A >= s t := 4 c waits A >= t")
     assert counts(found)[:2] == [2, 1]
@@ -153,10 +166,11 @@ def test_too_few_registers_are_refused():
 
 
 def test_what_is_given_up_is_said():
-    _, given_up = PASS.fit(synced(AGAIN), replace(TARGET, registers=2))
-    assert [str(concession) for concession in given_up] == [
-        "A: one register for the captures access.B.b[4]: 2 registers"
-    ]
+    for most, row in ((3, "2 registers"), (1, "one register")):
+        _, given_up = PASS.fit(synced(AGAIN), replace(TARGET, registers=most))
+        assert [str(concession) for concession in given_up] == [
+            f"A: {row} for the captures access.B.b[4]: {most} registers"
+        ]
 
 
 @pytest.mark.thorough

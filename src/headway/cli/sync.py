@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.cli.arguments import (
     add_command,
+    add_inputs,
     add_json,
     add_output,
     add_passes,
@@ -25,6 +26,7 @@ def add_parser(subparsers: Any) -> None:
         "write the synchronized program, one program per engine",
         "headway sync program.hwy --strategy counted --target trn2 -o synced.hwy",
         "headway sync calibration-loop --param tiles=4 --strategy barrier",
+        "headway sync matmul --limit registers=4 --input k=16",
     )
     add_program(parser)
     strategy = parser.add_argument(
@@ -34,6 +36,7 @@ def add_parser(subparsers: Any) -> None:
         help="see: headway list strategies (counted)",
     )
     completed(strategy, "strategies")
+    add_inputs(parser)
     add_target(parser)
     add_passes(parser)
     add_output(parser)
@@ -49,14 +52,16 @@ def run(args: Namespace) -> int:
     from headway.cli.all_inputs import write_certificate
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import chosen_target
-    from headway.cli.programs import load_program
+    from headway.cli.programs import all_inputs, load_program
     from headway.cli.progress import say
     from headway.compiler import fit
     from headway.sync import to_text
 
     passes = chosen_passes(args.passes)
     target = chosen_target(args.target, args.limit)
-    synced, report = fit(load_program(args).program, target, args.strategy, passes)
+    source = load_program(args)
+    inputs = all_inputs(source, args) if args.input else None
+    synced, report = fit(source.program, target, args.strategy, passes, inputs)
     if args.certificate:
         write_certificate(synced, args.certificate)
     if args.output or not args.json:

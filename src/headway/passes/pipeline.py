@@ -43,9 +43,10 @@ def chosen(
     Raise InvalidInput on a name that nobody knows.
     """
     wanted = ORDER if names is None else tuple(dict.fromkeys(names))
+    known = registry.names()
     for name in wanted:
-        if name not in registry.names():
-            raise InvalidInput(unknown("pass", name, registry.names()))
+        if name not in known:
+            raise InvalidInput(unknown("pass", name, known))
     ordered = [name for name in ORDER if name in wanted]
     ordered += [name for name in wanted if name not in ORDER]
     return tuple(_with_strategy(registry.load(name), strategy) for name in ordered)
