@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import json
 import random
+import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from headway import strategies
-from headway.cli.progress import say
 from headway.compiler import aligned
 from headway.ir.expr import Binary, Input, Iteration
 from headway.ir.program import (
@@ -149,7 +149,7 @@ def measured(made: Iterable[Made]) -> Iterator[Figure]:
             if one[2] <= LARGEST.get(name, one[2]):
                 figure = measure(one, name)
                 what = f"{figure.shape}, depth {figure.depth}, {figure.instructions:,} instructions"
-                say(f"{what}: {name} {figure.seconds:.2f} s")
+                print(f"{what}: {name} {figure.seconds:.2f} s", file=sys.stderr)
                 yield figure
 
 

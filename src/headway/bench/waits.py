@@ -8,6 +8,7 @@ kernels, on trn2; `--json FILE` writes it down, `--strategy NAME` takes another 
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,7 +18,6 @@ from typing import Any, cast
 
 from headway import kernels, strategies, targets
 from headway.check.minimum import fewest_waits
-from headway.cli.progress import say
 from headway.compiler import aligned, synchronize
 from headway.errors import InvalidInput
 from headway.frontends.nki.packaged import KERNELS
@@ -130,7 +130,7 @@ def main() -> None:
     strategy = switched(strategies.load(args.strategy), args.switch)
     rows: list[Row] = []
     for program in (*suite(), *packaged()):
-        say(f"measuring {program[0]}")
+        print(f"measuring {program[0]}", file=sys.stderr)
         rows.append(row(*program, strategy))
     print("\n".join(lines(rows)))
     if args.json:
