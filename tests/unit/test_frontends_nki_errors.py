@@ -342,3 +342,113 @@ def test_the_document_lists_every_known_name(part: str) -> None:
     known = set(vars(modules()[part])) - {*DTYPES, *MEMORIES}
     missing = sorted(n for n in known if not n.startswith("__") and f"`{n}`" not in text)
     assert missing == []
+
+
+# ---- rules of the hardware
+
+
+TILES = """
+    a = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.dma_copy(dst=a, src=x[0:128, 0:128])
+    p = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(dst=p, stationary=a, moving=a)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "rule"),
+    [
+        (
+            "nisa.tensor_copy(dst=a, src=p, engine=nisa.gpsimd_engine)",
+            "tensor_copy on gpsimd uses 'p', which is in PSUM",
+            "gpsimd reaches SBUF only",
+        ),
+        (
+            "nisa.nc_matmul(dst=p, stationary=p, moving=a)",
+            "nc_matmul reads its stationary operand 'p' from PSUM",
+            "the tensor engine reads SBUF and writes PSUM",
+        ),
+        (
+            "nisa.nc_matmul(dst=a, stationary=a, moving=a)",
+            "nc_matmul writes 'a', which is in SBUF",
+            "the tensor engine reads SBUF and writes PSUM",
+        ),
+        (
+            "nisa.dma_copy(dst=x[0:128, 0:128], src=p)",
+            "dma_copy moves 'p', which is in PSUM",
+            "DMA reaches HBM and SBUF",
+        ),
+        (
+            "nisa.tensor_reduce(dst=a[0:1, :], op=nl.add, data=a, axis=0)",
+            "tensor_reduce along the partition dimension",
+            "it reduces free dimensions",
+        ),
+        (
+            "nisa.tensor_tensor(dst=a, data1=a, data2=a[0:64, :], op=nl.add)",
+            "tensor_tensor of shapes (128, 128) and (64, 128)",
+            "both have the same partitions and the same elements in each of them",
+        ),
+        (
+            "nisa.tensor_copy(dst=a, src=a[:, 0:64])",
+            "tensor_copy reads shape (128, 64) and writes shape (128, 128)",
+            "",
+        ),
+        (
+            "nisa.activation(dst=a, op=nl.exp, data=nl.ndarray((128, 128), name='z'))",
+            "activation reads 'z', which nothing has written",
+            "a new tensor holds no values: it is written before it is read",
+        ),
+        (
+            "nisa.tensor_copy(dst=a, src=a).depends_on(p)",
+            "depends_on is not traced",
+            "instructions depend on each other through what they read and write",
+        ),
+    ],
+)
+def test_a_rule_of_the_hardware(failure: Failure, line: str, message: str, rule: str) -> None:
+    lines = failure(dedent(TILES).strip() + "\n" + line).splitlines()
+    assert lines[0] == f"kernels.py:12:5: error: {message}"
+    assert lines[1] == f"  12 |     {line}"
+    assert not rule or f"  rule: {rule}" in lines
+
+
+@pytest.mark.parametrize(
+    ("role", "shapes", "message"),
+    [
+        ("stationary", (256, 128), "256 columns, shape (128, 256)"),
+        ("moving", (128, 1024), "1024 columns, shape (128, 1024)"),
+    ],
+)
+def test_an_operand_of_a_matmul_that_is_too_wide(
+    failure: Failure, role: str, shapes: tuple[int, int], message: str
+) -> None:
+    body = f"""
+        a = nl.load(x[0:128, 0:{shapes[0]}])
+        b = nl.load(x[0:128, 0:{shapes[1]}])
+        p = nl.ndarray(({shapes[0] if shapes[0] < 129 else 128}, 512), nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=p, stationary=a, moving=b)
+        """
+    found = failure(body, x=ArgSpec.parse("float32[128,1024]")).splitlines()
+    assert found[0] == f"kernels.py:11:5: error: nc_matmul has a {role} operand of {message}"
+
+
+def test_a_tile_that_only_a_masked_instruction_writes_is_not_read_in_vain(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import neuronxcc.nki.language as nl\n\n\ndef kernel(x):\n"
+        "    tile = nl.load(x[0:128, 0:8], mask=False)\n    nl.exp(tile)\n"
+    )
+    assert record(path, "kernel", {"x": X}).recorded_operations == 1
+
+
+def test_what_is_written_in_an_earlier_turn_counts_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        HEAD
+        + "    last = nl.ndarray((128, 8), dtype=nl.float32)\n"
+        + "    for i in range(4):\n"
+        + "        if i > 0:\n"
+        + "            nisa.activation(dst=last, op=nl.exp, data=last)\n"
+        + "        nisa.dma_copy(dst=last, src=x[0:128, 0:8])\n"
+    )
+    assert record(path, "kernel", {"x": X}).recorded_operations == 7

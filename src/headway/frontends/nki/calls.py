@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from headway.frontends.nki.affine import Sym
+from headway.frontends.nki.layout import UNFOLLOWED
 from headway.frontends.nki.literals import Array, NotFirst
 from headway.frontends.nki.means import UNKNOWN, Means
 from headway.frontends.nki.registers import Register
@@ -32,6 +33,8 @@ def meaning(
     """Return what a call means, and the numbers that it computes with."""
     if call is None:
         return UNKNOWN, ()
+    if any(UNFOLLOWED in tensor.dynamic for tensor in (*reads, *writes)):
+        return Means(settings=(("reason", "an index is computed at run time"),)), ()
     roles: list[str] = []
     for role, tensor in zip(call.reads.split(), reads, strict=True):
         roles += [role, *_indices(role, tensor)]

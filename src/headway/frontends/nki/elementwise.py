@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from headway.frontends.nki.accumulation import accumulates
 from headway.frontends.nki.affine import Sym
@@ -15,7 +15,7 @@ from headway.frontends.nki.calls import Call, meaning
 from headway.frontends.nki.masks import is_skipped
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
-from headway.frontends.nki.registers import Register
+from headway.frontends.nki.registers import Indices, Register
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import PSUM, SBUF, DType, Memory, dtype_of
 from headway.ir.program import Work
@@ -204,8 +204,14 @@ def unary(function: str, data: object, dtype: object = None) -> Tensor:
     return result
 
 
-def binary(function: str, left: object, right: object, dtype: object = None) -> Tensor:
-    """Return a new tile: a function of the elements of two tiles, or of a tile and a number."""
+def binary(function: str, left: object, right: object, dtype: object = None) -> Any:
+    """Return a new tile: a function of the elements of two tiles, or of a tile and a number.
+
+    With index arrays it is an index that is known only at run time.
+    """
+    for tile, array in ((left, right), (right, left)):
+        if isinstance(tile, Tensor) and _is_index_array(array):
+            return _moved_indices(tile, array)
     sides = [on_chip(x) if isinstance(x, Tensor) else x for x in (left, right)]
     tiles = [x for x in sides if isinstance(x, Tensor)]
     if not tiles:
@@ -218,6 +224,16 @@ def binary(function: str, left: object, right: object, dtype: object = None) -> 
     call = arithmetic(function, sides[0], sides[1])
     emit(_binary_operation(tiles), tiles, [result], flags=flags, call=call)
     return result
+
+
+def _is_index_array(value: object) -> bool:
+    return hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0
+
+
+def _moved_indices(tile: Tensor, array: Any) -> Any:
+    """Return indices that a number in a tile moves, or those that a column of numbers names."""
+    shape = broadcast_shape([tile.shape if tile.size > 1 else (), tuple(array.shape)])
+    return Indices((tile.operand(), *tile.also), shape=shape)
 
 
 def arithmetic(function: str, left: object, right: object, **values: object) -> Call:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from headway.frontends.nki.affine import Number
-from headway.frontends.nki.layout import Dynamic, Table
-from headway.frontends.nki.registers import Register
+from headway.frontends.nki.layout import UNFOLLOWED, Dynamic, Table
+from headway.frontends.nki.registers import Indices, Register
 from headway.frontends.nki.tensor import Tensor
 
 
@@ -25,6 +25,10 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
     operands = len(tensor.also)
     for axis, part in zip(tensor.axes, (p for p in parts if p is not None), strict=True):
         if isinstance(part, Tensor | Register):
+            if isinstance(part, Indices):
+                dynamic.append(UNFOLLOWED)
+                operands += len(part.reads)
+                continue
             is_row = isinstance(part, Tensor) and part.size > 1
             dynamic.append(Dynamic(operands, axis.stride, 0 if is_row else None))
             operands += 1 + len(part.also) if isinstance(part, Tensor) else len(part.reads)
@@ -34,7 +38,7 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
             offset = offset + part * axis.stride
     view = replace(view, dynamic=tuple(dynamic))
     rank = view.ndim
-    while rank > max(array.ndim for array, _, _ in arrays):
+    while rank > max((array.ndim for array, _, _ in arrays), default=rank):
         rank -= 1  # a tile of one dimension was given a second one, of size 1
     strides = [0] * rank
     for array, extent, stride in arrays:

@@ -10,14 +10,20 @@ from headway.frontends.nki.gathering import placed
 from headway.frontends.nki.layout import Dynamic
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Operand
-from headway.frontends.nki.registers import Register
+from headway.frontends.nki.registers import Indices, Register
 from headway.frontends.nki.tensor import Axis, Index, Tensor, index_operands, sequence
 
 
 def indexed(tensor: Tensor, index: Index) -> Tensor:
     """Return `tensor[index]`. Raise InvalidProgram on an index that leaves the tensor."""
+    if _is_mask(index):
+        return tensor
     parts = _complete(tensor, sequence(index))
-    if any(_is_array(part) for part in parts) or tensor.table is not None:
+    if (
+        any(isinstance(part, Indices) for part in parts)
+        or any(_is_array(part) for part in parts)
+        or tensor.table is not None
+    ):
         return _gathered(tensor, parts)
     box, also, dynamic = list(tensor.box), list(tensor.also), list(tensor.dynamic)
     axes: list[Axis] = []
@@ -146,6 +152,11 @@ def _is_array(part: Index) -> bool:
     return hasattr(part, "__array__") and hasattr(part, "ndim")
 
 
+def _is_mask(part: Index) -> bool:
+    """`tile[indices][mask]` is the same tile: what a mask leaves out counts as touched."""
+    return _is_array(part) and getattr(part.dtype, "kind", "") == "b"
+
+
 def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
     """Index with arrays: the box is the smallest one around all the elements that they name."""
     import numpy as np
@@ -160,7 +171,7 @@ def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
             narrowed: Index = slice(low, max(low, high))
         elif isinstance(part, Tensor | Register):
             also += index_operands(part)
-            shapes += [part.shape] if isinstance(part, Tensor) else []
+            shapes += [part.shape] if isinstance(part, Tensor | Indices) else []
             continue
         else:
             narrowed = part

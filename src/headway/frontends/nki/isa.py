@@ -17,6 +17,13 @@ from headway.frontends.nki.instructions import (
     shape_given,
 )
 from headway.frontends.nki.places import problem
+from headway.frontends.nki.rules import (
+    check_engine,
+    check_matmul,
+    check_pair,
+    check_reduced,
+    check_transfer,
+)
 from headway.frontends.nki.tensor import Tensor, allocated
 from headway.frontends.nki.types import DTYPES, PSUM, DType, dtype_of
 
@@ -56,6 +63,7 @@ def record(name: str, operation: str, bound: Arguments) -> None:
                 rule="engines write SBUF and PSUM; only DMA reaches HBM",
                 help="write a tile and store it",
             )
+    check_engine(name, _engine(bound), (*reads, *writes))
     sized = [given[_SIZED_BY[name]]] if name in _SIZED_BY else ()
     flags = ("power",) if str(bound.get("op")) == "power" else ()
     roles = " ".join(key for key in given if key not in WRITTEN)
@@ -100,12 +108,20 @@ def _dtype(bound: Arguments) -> DType:
 
 
 def _check(name: str, dst: Tensor, bound: Arguments, instruction: Instruction) -> None:
-    """Element for element instructions need as many elements out as in."""
+    """Check what the instruction asks of its operands. Raise InvalidProgram."""
+    if name == "tensor_reduce":
+        check_reduced(name, ew.reduced_axes(bound["data"], bound.get("axis")))
+    if name == "tensor_tensor" and _are_tiles(bound):
+        check_pair(name, bound["data1"], bound["data2"])
     if name not in _ELEMENT_FOR_ELEMENT:
         return
     data = bound.get("data", bound.get("src"))
     if isinstance(data, Tensor) and data.size != dst.size:
         raise problem(f"{name} reads shape {data.shape} and writes shape {dst.shape}")
+
+
+def _are_tiles(bound: Arguments) -> bool:
+    return isinstance(bound.get("data1"), Tensor) and isinstance(bound.get("data2"), Tensor)
 
 
 def _engine(bound: Arguments) -> str:
@@ -120,7 +136,8 @@ def nc_matmul(is_old: bool) -> Callable[..., Any]:
     def new(
         dst: Tensor, stationary: Tensor, moving: Tensor, *, accumulate: Any = None, **options: Any
     ) -> Tensor:
-        del options
+        if not options.get("perf_mode"):
+            check_matmul("nc_matmul", dst, stationary, moving)
         # None: the first write replaces, later ones add.
         adds = accumulates(dst)
         ew.multiply(dst, stationary, moving, adds if accumulate is None else bool(accumulate))
@@ -160,6 +177,7 @@ def nc_matmul_mx(
 def dma_copy(dst: Tensor, src: Tensor, **options: Any) -> Tensor:
     """Record a transfer."""
     del options
+    check_transfer("dma_copy", dst, src)
     ew.transfer(dst, src)
     return dst
 

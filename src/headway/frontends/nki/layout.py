@@ -38,6 +38,10 @@ class Dynamic:
     axis: int | None = None
 
 
+UNFOLLOWED = Dynamic(-1, 0)
+"""A part of the address that depends on more than one number in memory: not followed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Element `i` of a view of that shape and type lies `sum(i * strides)` bytes from its offset.

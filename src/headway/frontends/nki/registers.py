@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from headway.frontends.nki.places import here, loop_name, problem
 from headway.frontends.nki.record import DeviceLoop, Operand, recorder
@@ -12,6 +12,8 @@ from headway.frontends.nki.record import DeviceLoop, Operand, recorder
 @dataclass(slots=True, eq=False)
 class Register:
     """A number in a register; `reads` is the memory that it was loaded from."""
+
+    __array_ufunc__: ClassVar[None] = None  # arithmetic with index arrays is ours
 
     reads: tuple[Operand, ...] = ()
     _loop: DeviceLoop | None = field(default=None, repr=False)
@@ -42,6 +44,15 @@ class Register:
     def _unknown(self, other: Any) -> Register:
         """Arithmetic: a value that depends on the same memory."""
         more = other.reads if isinstance(other, Register) else ()
-        return Register(tuple(dict.fromkeys((*self.reads, *more))))
+        reads = tuple(dict.fromkeys((*self.reads, *more)))
+        shape = getattr(other, "shape", ()) or getattr(self, "shape", ())
+        return Indices(reads, shape=tuple(shape)) if shape else Register(reads)
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = _unknown
+
+
+@dataclass(slots=True, eq=False)
+class Indices(Register):
+    """Index arrays moved by a number that is known only at run time."""
+
+    shape: tuple[int, ...] = ()

@@ -17,6 +17,7 @@ from headway.frontends.nki.arguments import ArgSpec
 from headway.frontends.nki.convert import convert
 from headway.frontends.nki.engines import DEFAULT, Policy
 from headway.frontends.nki.expand import proved
+from headway.frontends.nki.initialised import check_initialised
 from headway.frontends.nki.launch import ONE, Launch, Running
 from headway.frontends.nki.loading import find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
@@ -198,6 +199,7 @@ def _record(
             for _ in programs(recorder, launch, at):
                 returned = function(**arguments)
         recorded = tidy(recorder.body)
+        check_initialised(recorded, recorder.skipped)
         rolled = proved(Reroller(loops == ROLLED).roll(recorded), recorded)
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from headway.frontends.nki.places import problem
 
@@ -16,6 +16,7 @@ class Views:
     """What a tensor offers beside indexing."""
 
     __slots__ = ()
+    __array_ufunc__: ClassVar[None] = None  # arithmetic with index arrays is ours
 
     @property
     def _tensor(self) -> Tensor:
@@ -76,6 +77,15 @@ class Views:
     def as_tile(self) -> Tensor:
         """Return the tensor: it is a tile already."""
         return self._tensor
+
+    def depends_on(self, *producers: object) -> Tensor:
+        """Refuse: the order of the recording is the order of the program."""
+        del producers
+        raise problem(
+            "depends_on is not traced",
+            rule="instructions depend on each other through what they read and write",
+            help="leave it out if the data says the same",
+        )
 
     def _along(self, dim: int, part: Any) -> Tensor:
         at = dim % self._tensor.ndim

@@ -1,0 +1,90 @@
+"""Rules of the hardware that a call breaks, whatever its shapes: who reaches PSUM, sizes of tiles.
+
+The limits are those of the public documentation of `nki.isa` and of the architecture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+
+from headway.frontends.nki.places import problem
+from headway.frontends.nki.tensor import Tensor
+
+STATIONARY_COLUMNS = 128
+MOVING_COLUMNS = 512
+
+
+def check_engine(name: str, engine: str, tensors: Iterable[Tensor]) -> None:
+    """Check that an engine that a call names reaches its tiles. Raise InvalidProgram."""
+    if engine != "gpsimd":
+        return
+    for tensor in tensors:
+        if tensor.buffer.name == "psum":
+            raise problem(
+                f"{name} on gpsimd uses {tensor.name!r}, which is in PSUM",
+                rule="gpsimd reaches SBUF only",
+                help="copy the tile to SBUF first, or leave the engine open",
+            )
+
+
+def check_matmul(name: str, dst: Tensor, stationary: Tensor, moving: Tensor) -> None:
+    """Check where the operands of a matmul are, and their sizes. Raise InvalidProgram."""
+    for role, tensor in (("stationary", stationary), ("moving", moving)):
+        if tensor.buffer.name != "sbuf":
+            raise problem(
+                f"{name} reads its {role} operand {tensor.name!r} from {_place(tensor)}",
+                rule="the tensor engine reads SBUF and writes PSUM",
+                help="copy the tile to SBUF first",
+            )
+    if dst.buffer.name != "psum":
+        raise problem(
+            f"{name} writes {dst.name!r}, which is in {_place(dst)}",
+            rule="the tensor engine reads SBUF and writes PSUM",
+            help="allocate it with buffer=nl.psum",
+        )
+    limits = (("stationary", stationary, STATIONARY_COLUMNS), ("moving", moving, MOVING_COLUMNS))
+    for role, tensor, most in limits:
+        columns = prod(tensor.shape[1:])
+        if columns > most:
+            raise problem(
+                f"{name} has a {role} operand of {columns} columns, shape {tensor.shape}",
+                rule=f"the {role} operand has at most {most} elements in each partition",
+                help="split it into several matmuls",
+            )
+
+
+def check_transfer(name: str, dst: Tensor, src: Tensor) -> None:
+    """Check that a transfer does not touch PSUM. Raise InvalidProgram."""
+    for tensor in (dst, src):
+        if tensor.buffer.name == "psum":
+            raise problem(
+                f"{name} moves {tensor.name!r}, which is in PSUM",
+                rule="DMA reaches HBM and SBUF",
+                help="copy the tile between PSUM and SBUF with tensor_copy",
+            )
+
+
+def check_reduced(name: str, axes: tuple[int, ...]) -> None:
+    """Check the axes of a reduction along free dimensions. Raise InvalidProgram."""
+    if 0 in axes:
+        raise problem(
+            f"{name} along the partition dimension",
+            rule="it reduces free dimensions",
+            help="use tensor_partition_reduce, or multiply by a column of ones",
+        )
+
+
+def check_pair(name: str, first: Tensor, second: Tensor) -> None:
+    """Check that two tiles of an element for element operation fit. Raise InvalidProgram."""
+    rows = {tile.shape[0] for tile in (first, second)} - {1}
+    columns = {prod(tile.shape[1:]) for tile in (first, second)} - {1}
+    if len(rows) > 1 or len(columns) > 1:
+        raise problem(
+            f"{name} of shapes {first.shape} and {second.shape}",
+            rule="both have the same partitions and the same elements in each of them",
+        )
+
+
+def _place(tensor: Tensor) -> str:
+    return tensor.buffer.name.upper()
