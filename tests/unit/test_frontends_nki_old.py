@@ -227,3 +227,26 @@ def test_decorators_of_the_compiler_and_options_change_nothing(traced: Traced) -
     for decorator in ("nki.baremetal", "nki.benchmark(warmup=5, iters=10)", "nki.trace"):
         head = HEAD.replace("nki.jit", decorator)
         assert traced("nl.load(x[0:128, :])", head=head).recorded_operations == 1
+
+
+def test_index_arrays_moved_by_a_number_in_a_tile_touch_the_whole_dimension(traced: Traced) -> None:
+    trace = traced("""
+        block = nl.load(x[0:1, 0:1], dtype=nl.int32)
+        ip = nl.arange(128)[:, None]
+        jf = nl.arange(16)[None, :]
+        tile = nl.load(x[ip + block, jf])
+        nl.store(x[block + ip, jf], value=tile)
+        """)
+    load, store = list(operations(trace))[1:]
+    assert load.reads[0].box == ((0, 1024), (0, 16))
+    assert load.reads[1].storage.name == "block"
+    assert store.writes[0].box == ((0, 1024), (0, 16))
+
+
+def test_a_mask_as_an_index_leaves_the_tile_as_it_is(traced: Traced) -> None:
+    trace = traced("""
+        ip = nl.arange(128)[:, None]
+        tile = nl.load(x[ip, nl.arange(16)[None, :]][ip < 100])
+        """)
+    (load,) = operations(trace)
+    assert load.reads[0].box == ((0, 128), (0, 16))

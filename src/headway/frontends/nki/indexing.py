@@ -19,11 +19,8 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
     if _is_mask(index):
         return tensor
     parts = _complete(tensor, sequence(index))
-    if (
-        any(isinstance(part, Indices) for part in parts)
-        or any(_is_array(part) for part in parts)
-        or tensor.table is not None
-    ):
+    is_gather = any(_is_array(part) or isinstance(part, Indices) for part in parts)
+    if is_gather or tensor.table is not None:
         return _gathered(tensor, parts)
     box, also, dynamic = list(tensor.box), list(tensor.also), list(tensor.dynamic)
     axes: list[Axis] = []
