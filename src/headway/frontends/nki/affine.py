@@ -101,7 +101,7 @@ def substituted(value: Number, values: Mapping[int, int]) -> Number:
             const += factor * values[level]
         else:
             rest.append((level, factor))
-    return number(const, tuple(rest))
+    return number(const, tuple(rest)) if rest else const
 
 
 def _combined(left: Sym, right: Number, sign: int) -> Number:

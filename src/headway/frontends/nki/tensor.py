@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, cast
 
 from headway.frontends.nki.affine import Number, Sym
-from headway.frontends.nki.layout import Dynamic, Layout, Table, reshaped, row_major
+from headway.frontends.nki.layout import UNFOLLOWED, Dynamic, Layout, Table, reshaped, row_major
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Box, Operand, Storage, recorder
 from headway.frontends.nki.registers import Register
@@ -227,6 +227,12 @@ class Tensor(Views):
             also=tuple(also),
             dynamic=tuple(dynamic),
         )
+
+    def indirectly(self, index: Tensor, count: int) -> Tensor:
+        """Return `count` columns that a tile names; where they lie is not followed."""
+        axes = (self.axes[0], Axis(count))
+        also = (*self.also, index.operand(), *index.also)
+        return replace(self, axes=axes, also=also, dynamic=(*self.dynamic, UNFOLLOWED))
 
     @property
     def is_whole(self) -> bool:

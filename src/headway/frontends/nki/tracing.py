@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -193,7 +194,7 @@ def _record(
     arguments = _arguments(function, name, specs, at)
     levels = len(launch.grid) if launch.program is None else 0
     running = Running(launch.grid, launch.program or ())
-    with deep_nests(), recording(Recorder(running, levels)) as recorder:
+    with deep_nests(), _uncollected(), recording(Recorder(running, levels)) as recorder:
         with _own_errors(path, name):
             returned: object = None
             for _ in programs(recorder, launch, at):
@@ -204,6 +205,18 @@ def _record(
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
     return Trace(name, recorded, rolled, at, (), tensors, results)
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """Let no garbage be looked for: a trace is large, grows only, and holds no cycles."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def programs(recorder: Recorder, launch: Launch, at: Location) -> Iterator[None]:

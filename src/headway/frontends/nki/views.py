@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -74,6 +74,63 @@ class Views:
         joined = prod(shape[first : last + 1])
         return self._tensor.reshape((*shape[:first], joined, *shape[last + 1 :]))
 
+    def rearrange(
+        self,
+        src_pattern: Sequence[Any],
+        dst_pattern: Sequence[Any],
+        fixed_sizes: Mapping[str, int] | None = None,
+    ) -> Tensor:
+        """Split, reorder and join dimensions: `(("b", ("h", "w")), ("b", "w", "h"), {"h": 4})`."""
+        sizes = dict(fixed_sizes or {})
+        for names, extent in zip(map(_group, src_pattern), self._tensor.shape, strict=True):
+            known = prod(sizes[name] for name in names if name in sizes)
+            open_names = [name for name in names if name not in sizes]
+            if len(open_names) > 1 or extent % known:
+                raise problem(
+                    f"rearrange of dimension {names} of {extent} elements",
+                    rule="the sizes of all but one name of a group are given, and divide it",
+                )
+            sizes |= dict.fromkeys(open_names, extent // known)
+        source = [name for part in src_pattern for name in _group(part)]
+        wanted = [name for part in dst_pattern for name in _group(part)]
+        if sorted(source) != sorted(wanted):
+            raise problem(f"rearrange from {tuple(source)} to {tuple(wanted)}: other names")
+        split = self._tensor.reshape(tuple(sizes[name] for name in source))
+        moved = split.permute([source.index(name) for name in wanted])
+        return moved.reshape(
+            tuple(prod(sizes[name] for name in _group(part)) for part in dst_pattern)
+        )
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The distance of neighbours along each dimension, in elements."""
+        return tuple(axis.stride // self._tensor.itemsize for axis in self._tensor.axes)
+
+    def get_pattern(self) -> list[list[int]]:
+        """Return [stride, count] of each dimension, as `ap` takes them."""
+        return [list(pair) for pair in zip(self.strides, self._tensor.shape, strict=True)]
+
+    def is_contiguous(self) -> bool:
+        """Tell whether elements lie side by side; on the chip in each partition."""
+        first = 1 if self._tensor.buffer.is_on_chip else 0
+        shape = self._tensor.shape
+        return all(
+            self.strides[d] == prod(shape[d + 1 :]) or shape[d] == 1
+            for d in range(first, len(shape))
+        )
+
+    def is_indirect(self) -> bool:
+        """Tell whether a tile says where the elements lie."""
+        return bool(self._tensor.also)
+
+    def indirect(self, index: Tensor, num_elem: int | None = None) -> Tensor:
+        """Return the columns of each partition that a tile of offsets names."""
+        tensor = self._tensor
+        rows = tensor.shape[0]
+        view = tensor.reshape((rows, prod(tensor.shape[1:])))
+        count = num_elem or prod(index.shape)
+        return view.indirectly(index, count)
+
     def as_tile(self) -> Tensor:
         """Return the tensor: it is a tile already."""
         return self._tensor
@@ -90,3 +147,8 @@ class Views:
     def _along(self, dim: int, part: Any) -> Tensor:
         at = dim % self._tensor.ndim
         return self._tensor[(*(slice(None),) * at, part)]
+
+
+def _group(part: Any) -> tuple[str, ...]:
+    """The names of one dimension of a pattern: one, or several that are split or joined."""
+    return (part,) if isinstance(part, str) else tuple(part)
