@@ -28,7 +28,8 @@ def layout(program: Program) -> dict[str, Place]:
     """Return the place of every buffer, in the order of their declaration."""
     atoms, places, first = Atoms(program), dict[str, Place](), 0
     for buffer in program.buffers:
-        places[buffer.name] = Place(first, buffer.slots, atoms.count(buffer.name))
+        whole = atoms.of(Access(buffer.name))
+        places[buffer.name] = Place(first, buffer.slots, max(whole) + 1)
         first = places[buffer.name].end
     return places
 

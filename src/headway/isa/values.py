@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from headway.check.needs import readers
 from headway.ir.expr import Inputs
 from headway.ir.program import ControlRead, If, Instr, Node, Program, While
 from headway.ir.walk import branches, control_reads, deep_nests, instructions
 from headway.isa.memory import Addresses
+from headway.isa.module import Module
 from headway.spec import Instance, instances
 
 SEED = 0x9E3779B97F4A7C15
@@ -79,10 +81,13 @@ class SymbolicMemory:
         return self.cells + self.seen
 
 
-def run_sequentially(program: Program, inputs: Inputs, memory: Memory) -> None:
-    """Execute the instances of a program in their order: the reference. Raise InvalidInput."""
-    loops = loops_around(program)
-    for instance in instances(program, inputs):
+def run_sequentially(module: Module, inputs: Inputs, memory: Memory) -> None:
+    """Execute the instances of the sequential program in order: the reference.
+
+    Control values are read by the engines whose streams read them. Raise InvalidInput.
+    """
+    loops = loops_around(module.program)
+    for instance in instances(module.program, inputs, readers(module.skeleton())):
         memory.start(instance.node.name, _iterations(instance, loops))()
 
 

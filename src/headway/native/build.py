@@ -16,8 +16,11 @@ from headway.errors import Diagnostic, InvalidInput, InvalidProgram
 from headway.native.emit import Emitted
 
 COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-std=c11", "-O1", "-g", "-pthread", "-Wall", "-Wextra")
-SANITIZERS = {"thread": ("-fsanitize=thread",)}
+FLAGS = ("-std=c11", "-pthread", "-Wall", "-Wextra")
+SANITIZERS = {"thread": ("-O1", "-g", "-fsanitize=thread", "-DPRECISE=1")}
+QUICK, FAST = ("-O0",), ("-O1",)
+"""To build quickly, and to run fast."""
+
 DEADLOCK, TRAP = 3, 4
 """Exit codes of runtime.c."""
 
@@ -55,11 +58,13 @@ def source(programs: Iterable[Emitted]) -> str:
     return "\n".join([*parts, *main]) + "\n"
 
 
-def run(text: str, sanitize: str | None = None, seed: int = 1) -> Found:
+def run(
+    text: str, sanitize: str | None = None, seed: int = 1, flags: Sequence[str] = FAST
+) -> Found:
     """Build and run a C file. Raise InvalidInput if there is no compiler or it fails."""
     with tempfile.TemporaryDirectory(prefix="headway-") as folder:
         program = Path(folder, "program")
-        _compile(text, program, SANITIZERS[sanitize] if sanitize else ())
+        _compile(text, program, SANITIZERS[sanitize] if sanitize else flags)
         return _execute(program, seed)
 
 

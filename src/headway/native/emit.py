@@ -22,7 +22,16 @@ from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.expr import Inputs
 from headway.ir.program import Access, ControlRead, Instr
 from headway.ir.walk import control_reads, deep_nests, instructions
-from headway.isa.instructions import BRANCHES, FUNCTIONS, Instruction, Op, Operand, Reg, WaitFor
+from headway.isa.instructions import (
+    BRANCHES,
+    FUNCTIONS,
+    WORD,
+    Instruction,
+    Op,
+    Operand,
+    Reg,
+    WaitFor,
+)
 from headway.isa.memory import Addresses
 from headway.isa.module import Module, Stream
 from headway.isa.values import loops_around
@@ -180,15 +189,19 @@ class _Writer:
         post = "NOTHING" if i.post is None else str(i.post)
         node = self._nodes[i.name]
         if isinstance(node, Instr):
-            counter = self._counters[node.counter]
-            return f"give(&counters[{counter}], {run}, {depth}, {iterations}, {post});"
-        done = "" if i.post is None else f" signal_one({post});"
+            counter = f"&counters[{self._counters[node.counter]}]"
+            given = f"give({counter}, {run}, {depth}, {iterations}, {post});"
+            is_held = i.op is Op.EXEC and node.counter in self._program.serial
+            return f"drain({counter}); {given}" if is_held else given
+        done = "" if i.post is None else f" signal_one({post}, 0);"
         return f"{run}({iterations});{done}"
 
     def _shared(self, i: Instruction) -> str:
-        counter = f"&counters[{self._counters.get(i.name, 0)}]"
+        counter = f"&counters[{self._counters.get(i.name)}]"
         match i.op:
             case Op.SET:
+                if i.name not in self._counters:  # control reads have completed by now
+                    return f"signal_one({i.row}, 0);"
                 return f"set({counter}, {i.row});"
             case Op.TAKE:
                 return f"take(engine, {i.row});"
@@ -213,9 +226,14 @@ class _Writer:
         for cell in module.semaphores:
             yield f"  semaphores[{cell.number}].width = {cell.width};"
             yield f"  semaphores[{cell.number}].is_signed = {int(cell.is_signed)};"
+            yield f"  semaphores[{cell.number}].is_precise = {int(cell.width >= WORD)} && PRECISE;"
+            if cell.counter in self._counters:
+                place = self._counters[cell.counter]
+                yield f"  semaphores[{cell.number}].counter = &counters[{place}];"
         for tokens in module.tokens:
             yield f"  semaphores[{tokens.number}].width = 63;"
             yield f"  semaphores[{tokens.number}].holds = {tokens.flag.holds};"
+            yield f"  semaphores[{tokens.number}].is_precise = PRECISE;"
         yield from (f"  semaphores[{place}].width = 63;" for place in module.meets)
         for index, stream in enumerate(module.streams):
             yield f'  engines[{index}].name = "{stream.engine}";'

@@ -3,12 +3,17 @@
    An engine is a thread that runs its stream. What it issues on a counter (itself or a queue) goes
    to the lanes of that counter: one thread if the counter is serial; two if it is pipelined, which
    take turns, so that an instruction may run before the one in front of it has completed.
-   Completions of a counter come in order.
+   Completions of a counter come in order. A serial engine holds an instruction of its own until the
+   one before has completed; a queue takes a transfer at once.
 
    Memory is plain: cells are read and written without atomics or locks, so that only semaphores
    order accesses. A completion adds to its semaphore with release, a wait looks with acquire.
    Nothing else may order two accesses by accident: jobs are never freed, a lane looks at the
-   completion of the other one without acquire, and a third lane adds the tokens of flags. */
+   completion of the other one without acquire, and a third lane adds the tokens of flags.
+
+   Looking for data races (PRECISE) a wait acquires the completion that it names and those before,
+   and not what happens to have completed too: a race is found whether it showed this time or not.
+   Each completion then has a mark of its own, in a ring; semaphores themselves are relaxed. */
 
 #define _GNU_SOURCE
 #include <inttypes.h>
@@ -22,6 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef PRECISE
+#define PRECISE 0
+#endif
+
+enum { RING = 4096 };
 enum { LANES = 2, TOKENS = LANES, NOTHING = -1, DEADLOCK = 3, TRAP = 4 };
 
 typedef struct Job {
@@ -39,6 +49,7 @@ typedef struct {
   bool has_tokens;
   Job *given[LANES + 1]; /* the last job of each lane: of its engine alone */
   atomic_long issued, completed, tokens, added;
+  atomic_int marks[PRECISE ? RING : 1];
 } Counter;
 
 typedef struct {
@@ -53,6 +64,12 @@ typedef struct {
   int width;
   bool is_signed;
   int holds; /* tokens that fit; 0 is any number */
+  bool is_precise;
+  Counter *counter; /* whose completions it holds; NULL for tokens and control reads */
+  atomic_long given;
+  long taken; /* by the engine that takes its tokens */
+  atomic_long completions[PRECISE ? RING : 1]; /* which completion gave each signal */
+  atomic_int marks[PRECISE ? RING : 1];        /* of tokens and control reads */
 } Semaphore;
 
 typedef struct {
@@ -138,40 +155,82 @@ static bool holds(int number, int64_t threshold, memory_order order) {
   return value(semaphore, count) >= value(semaphore, threshold);
 }
 
-static void signal_one(int number) {
-  Semaphore *semaphore = &semaphores[number];
-  if (semaphore->holds) { /* a token that does not fit is lost */
-    int64_t count = atomic_load_explicit(&semaphore->count, memory_order_relaxed);
-    do {
-      if (count >= semaphore->holds) return;
-    } while (!atomic_compare_exchange_weak_explicit(&semaphore->count, &count, count + 1,
-                                                    memory_order_release, memory_order_relaxed));
-    return;
-  }
-  atomic_fetch_add_explicit(&semaphore->count, 1, memory_order_release);
+static void mark(atomic_int *marks, long position) {
+  atomic_fetch_add_explicit(&marks[position % RING], 1, memory_order_release);
 }
 
-static void wait_for(Engine *engine, int number, int64_t threshold) {
+static void acquire(atomic_int *marks, long position) {
+  atomic_load_explicit(&marks[position % RING], memory_order_acquire);
+}
+
+/* Acquire a completion and those before it: the other lane has done the one in front. */
+static void acquire_completions(Counter *counter, long position) {
+  acquire(counter->marks, position);
+  acquire(counter->marks, position + RING - 1);
+}
+
+static void add_one(Semaphore *semaphore) {
+  memory_order order = semaphore->is_precise ? memory_order_relaxed : memory_order_release;
+  int64_t count = atomic_load_explicit(&semaphore->count, memory_order_relaxed);
+  if (!semaphore->holds) {
+    atomic_fetch_add_explicit(&semaphore->count, 1, order);
+    return;
+  }
+  do { /* a token that does not fit is lost */
+    if (count >= semaphore->holds) return;
+  } while (!atomic_compare_exchange_weak_explicit(&semaphore->count, &count, count + 1, order,
+                                                  memory_order_relaxed));
+}
+
+/* Signal that the completion at `position` of its counter is there; others need no position. */
+static void signal_one(int number, long position) {
+  Semaphore *semaphore = &semaphores[number];
+  long given = atomic_fetch_add_explicit(&semaphore->given, 1, memory_order_relaxed) + 1;
+  if (semaphore->is_precise && semaphore->counter)
+    atomic_store_explicit(&semaphore->completions[given % RING], position, memory_order_relaxed);
+  else if (semaphore->is_precise)
+    mark(semaphore->marks, given);
+  add_one(semaphore);
+}
+
+static void stand(Engine *engine, int number, int64_t threshold) {
+  memory_order order = semaphores[number].is_precise ? memory_order_relaxed : memory_order_acquire;
   atomic_store_explicit(&engine->threshold, threshold, memory_order_relaxed);
   atomic_store_explicit(&engine->waits_for, number, memory_order_relaxed);
-  while (!holds(number, threshold, memory_order_acquire)) sched_yield();
+  while (!holds(number, threshold, order)) sched_yield();
   atomic_store_explicit(&engine->waits_for, NOTHING, memory_order_relaxed);
   atomic_fetch_add_explicit(&engine->passed, 1, memory_order_relaxed);
 }
 
+static inline void wait_for(Engine *engine, int number, int64_t threshold) {
+  Semaphore *semaphore = &semaphores[number];
+  stand(engine, number, threshold);
+  if (!semaphore->is_precise || threshold <= 0) return;
+  if (!semaphore->counter) {
+    acquire(semaphore->marks, threshold);
+    return;
+  }
+  atomic_long *completion = &semaphore->completions[threshold % RING];
+  acquire_completions(semaphore->counter, atomic_load_explicit(completion, memory_order_relaxed));
+}
+
 static inline void take(Engine *engine, int number) {
-  wait_for(engine, number, 1);
-  atomic_fetch_sub_explicit(&semaphores[number].count, 1, memory_order_relaxed);
+  Semaphore *semaphore = &semaphores[number];
+  stand(engine, number, 1);
+  if (semaphore->is_precise) acquire(semaphore->marks, ++semaphore->taken);
+  atomic_fetch_sub_explicit(&semaphore->count, 1, memory_order_relaxed);
 }
 
 static inline void meet(Engine *engine, int number, int turn) {
   atomic_fetch_add_explicit(&semaphores[number].count, 1, memory_order_acq_rel);
-  wait_for(engine, number, ++engine->met[turn] * engine_count);
+  stand(engine, number, ++engine->met[turn] * engine_count);
 }
 
 static inline void clear(int first, int size) {
-  for (int number = first; number < first + size; number++)
+  for (int number = first; number < first + size; number++) {
     atomic_store_explicit(&semaphores[number].count, 0, memory_order_relaxed);
+    atomic_store_explicit(&semaphores[number].given, 0, memory_order_relaxed);
+  }
 }
 
 /* Counters. */
@@ -224,14 +283,16 @@ static void complete(Lane *lane, Job *job) {
   job->run(job->iterations);
   while (atomic_load_explicit(&counter->completed, memory_order_relaxed) < job->position - 1)
     sched_yield();
-  if (job->post != NOTHING) signal_one(job->post);
+  if (PRECISE) mark(counter->marks, job->position);
+  if (job->post != NOTHING) signal_one(job->post, job->position);
   atomic_fetch_add_explicit(&counter->completed, 1, memory_order_release);
 }
 
 static void add_token(Counter *counter, Job *job) {
-  while (atomic_load_explicit(&counter->completed, memory_order_acquire) < job->position)
-    sched_yield();
-  signal_one(job->post);
+  memory_order order = PRECISE ? memory_order_relaxed : memory_order_acquire;
+  while (atomic_load_explicit(&counter->completed, order) < job->position) sched_yield();
+  if (PRECISE) acquire_completions(counter, job->position);
+  signal_one(job->post, 0);
   atomic_fetch_add_explicit(&counter->added, 1, memory_order_relaxed);
 }
 
