@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from random import Random
 
@@ -98,10 +99,10 @@ class _Machine:
 
     def _actors(self) -> Sequence[Callable[[], bool]]:
         """Return all who can take a step; each tells whether it did."""
-        engines = [lambda engine=engine: self._step(engine) for engine in self._engines]
         counters = self._counters.values()
-        starts = [lambda counter=counter: self._start(counter) for counter in counters]
-        ends = [lambda counter=counter: self._complete(counter) for counter in counters]
+        engines = [partial(self._step, engine) for engine in self._engines]
+        starts = [partial(self._start, counter) for counter in counters]
+        ends = [partial(self._complete, counter) for counter in counters]
         return [*engines, *starts, *ends]
 
     def _step(self, engine: _Engine) -> bool:
