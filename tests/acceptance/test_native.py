@@ -13,6 +13,7 @@ from headway import SyncProgram, kernels, native, synchronize
 from headway.check import check
 from headway.check.mutate import mutants
 from headway.errors import InvalidInput, InvalidProgram, UnsupportedByTarget
+from headway.ir.expr import Inputs
 from headway.isa import lower
 from headway.sync import parse_sync
 from headway.targets import load
@@ -45,7 +46,8 @@ def test_others_have_no_race_either(kernel: str, strategy: str):
 @pytest.mark.parametrize("kernel", ["matmul", "moe-while", "sync-chain"])
 def test_race_is_reported_where_a_wait_is_too_early(kernel: str):
     """Every mutant that the judge calls early has a race."""
-    inputs = {name: min(value, 4) for name, value in kernels.load(kernel).inputs.items()}
+    usual = kernels.load(kernel).inputs
+    inputs = {name: min(v, 4) if isinstance(v, int) else v for name, v in usual.items()}
     found = (m.program for m in mutants(synced(kernel), ["threshold-lowered", "wait-deleted"]))
     early = islice((program for program in found if is_early(program, inputs)), PLANTED)
     races = [native.run(lower(program), inputs, "thread").races for program in early]
@@ -53,7 +55,7 @@ def test_race_is_reported_where_a_wait_is_too_early(kernel: str):
     assert all(races)
 
 
-def is_early(program: SyncProgram, inputs: dict[str, int]) -> bool:
+def is_early(program: SyncProgram, inputs: Inputs) -> bool:
     try:
         return check(program, inputs).verdict == "early"
     except InvalidProgram:

@@ -47,6 +47,11 @@ def add_parser(subparsers: Any) -> None:
         "--seed", type=int, default=0, metavar="N", help="of the values and latencies (0)"
     )
     parser.add_argument(
+        "--binary",
+        action="store_true",
+        help="execute the instructions that the engine programs are assembled to",
+    )
+    parser.add_argument(
         "--plant", action="store_true", help="let one wait end too early, to see that it is noticed"
     )
     add_json(parser)
@@ -76,9 +81,18 @@ def run(args: Namespace) -> int:
 
 def _run(args: Namespace, found: Traced, sync: SyncProgram, inputs: Inputs) -> Outcome:
     from headway.cli.progress import Progress
-    from headway.execution import run as execute
+    from headway.execution import concurrent, from_instructions
+    from headway.execution import run as compare
 
-    return execute(found, sync, inputs, orders=args.orders, seed=args.seed, progress=Progress())
+    return compare(
+        found,
+        sync,
+        inputs,
+        orders=args.orders,
+        seed=args.seed,
+        execute=from_instructions if args.binary else concurrent,
+        progress=Progress(),
+    )
 
 
 def _synced(args: Namespace, found: Traced) -> SyncProgram:

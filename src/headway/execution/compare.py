@@ -12,8 +12,11 @@ from headway.execution.concurrent import concurrent
 from headway.execution.sequential import sequential
 from headway.ir.expr import Inputs
 from headway.sync.program import SyncProgram
-from headway.values import Traced
+from headway.values import Traced, Values
 from headway.values.memory import Contents, array, differences, fresh
+
+Execute = Callable[[SyncProgram, Values, Inputs, Contents, Random], None]
+"""What executes engine programs in one order: `concurrent`, or `from_instructions`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,14 @@ def run(
     *,
     orders: int = 3,
     seed: int = 0,
+    execute: Execute = concurrent,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
     """Execute `traced` in order, and `sync` in so many random orders; stop at the first difference.
 
     `sync` are engine programs of `traced.program`. `arguments` are arrays for the tensor arguments
-    of the kernel; others are random, by `seed`. Raise InvalidInput on anything that does not fit,
-    CheckFailed on a deadlock.
+    of the kernel; others are random, by `seed`. `execute` runs one order. Raise InvalidInput on
+    anything that does not fit, CheckFailed on a deadlock.
     """
     if orders < 0:
         raise InvalidInput(f"{orders} orders: the number of orders is 0 or more")
@@ -61,7 +65,7 @@ def run(
     for order in range(1, orders + 1):
         progress(f"in concurrent order {order} of {orders}")
         found = fresh(traced.values, arguments, seed)
-        concurrent(sync, traced.values, inputs, found, Random(f"{seed}/{order}"))
+        execute(sync, traced.values, inputs, found, Random(f"{seed}/{order}"))
         different = tuple(differences(wanted, found))
         if different:
             return Outcome(count, order, results, wanted, different, order)
