@@ -266,7 +266,23 @@ def test_theme_and_print(shown: "Page") -> None:
     for name in ("#inspect", "#time", "#needs"):
         assert shown.locator(name).is_visible()
     assert not shown.locator("#search").is_visible()
+    assert shown.evaluate(PRINTED) == [True] * (len(STRATEGIES) + 1)
     assert shown.pdf()[:4] == b"%PDF"
+
+
+PRINTED = """async () => {
+  headway.print(true);
+  await new Promise((done) => setTimeout(done));
+  return [...document.querySelectorAll(".picture")].map((picture) => {
+    const { width, height } = picture;
+    const brush = new OffscreenCanvas(width, height).getContext("2d");
+    brush.drawImage(picture, 0, 0);
+    const { data } = brush.getImageData(0, 0, width, height);
+    const painted = data.filter((value) => value > 0).length;
+    return picture.checkVisibility() && painted > (width * height) / 50;
+  });
+}"""
+"""Which charts are there to be printed, and not empty."""
 
 
 def test_pictures_of_the_documents_are_made(context: object, tmp_path: Path) -> None:

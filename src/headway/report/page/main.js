@@ -29,6 +29,7 @@ class Page {
     this.palette = paletteOf(preferredTheme());
     this.view = new View(Math.max(...model.runs.map((run) => run.latency)), () => this.show());
     this.showsPath = false;
+    this.prints = false;
     this.matches = new Map();
     this.found = new Map();
     this.hovered = null;
@@ -312,10 +313,25 @@ class Page {
 
   print(begins) {
     if (begins) this.before = this.palette.theme;
-    document.documentElement.classList.toggle("printing", begins);
+    this.prints = begins;
     this.theme(begins ? "light" : this.before);
     this.resize();
+    for (const picture of document.querySelectorAll(".picture")) picture.remove();
+    // uPlot paints after this task.
+    if (begins) queueMicrotask(() => queueMicrotask(() => [...this.panels, this.counters].forEach(picture)));
   }
+}
+
+/** Put the pixels of a chart beside it, to be printed: what is painted while printing would be printed
+ * stroke by stroke, and viewers of PDF files do not agree on clipped and hatched strokes. */
+function picture({ chart }) {
+  const { canvas } = chart.ctx;
+  const pixels = new OffscreenCanvas(canvas.width, canvas.height);
+  pixels.getContext("2d").drawImage(canvas, 0, 0);
+  const found = document.createElement("canvas");
+  Object.assign(found, { className: "picture", width: canvas.width, height: canvas.height });
+  found.getContext("bitmaprenderer").transferFromImageBitmap(pixels.transferToImageBitmap());
+  canvas.after(found);
 }
 
 function preferredTheme() {

@@ -31,7 +31,7 @@ const DARK = {
   mark: "#ff5fa8",
 };
 
-export const HATCHED = new Set([1, 2, 11]);
+const HATCHED = new Set([1, 2, 11]);
 
 /** Return the colours of a theme. */
 export function paletteOf(theme) {

@@ -109,22 +109,26 @@ export class Panel {
     context.font = `${11 * scale}px system-ui, sans-serif`;
     for (const lane of this.run.lanes) paintLane(painter, this.run, lane);
     if (this.state.showsPath) paintPath(painter, this.run);
+    if (this.state.prints) this.paintFrames(painter); // the canvas above is not printed
     context.restore();
     this.paintAbove();
     this.utilisations();
   }
 
-  paintAbove() {
+  paintFrames(painter) {
     const { hovered, chosen } = this.state;
+    for (const instance of [chosen, hovered]) {
+      if (instance?.run === this.run) paintChosen(painter, this.run, instance, waitsOf(instance));
+    }
+  }
+
+  paintAbove() {
     if (!this.above) return; // not built yet
     this.sizeAbove();
     const context = this.above.getContext("2d");
     context.clearRect(0, 0, this.above.width, this.above.height);
     const scale = uPlot.pxRatio;
-    const painter = this.painter(context, scale, 0, 0, this.above.width);
-    for (const instance of [chosen, hovered]) {
-      if (instance?.run === this.run) paintChosen(painter, this.run, instance, waitsOf(instance));
-    }
+    this.paintFrames(this.painter(context, scale, 0, 0, this.above.width));
   }
 
   utilisations() {
