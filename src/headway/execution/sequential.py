@@ -9,21 +9,20 @@ from headway.ir.expr import Inputs
 from headway.ir.program import Instr
 from headway.spec import Instance, instances
 from headway.values import Traced
-from headway.values.execute import execute
+from headway.values.execute import execute, unknown
 from headway.values.memory import Contents
 
 
 def executed(traced: Traced, inputs: Inputs) -> Sequence[Instance]:
     """Return the instances that compute something, in order. Raise InvalidInput."""
-    missing = [name for name, meaning in traced.values.meanings.items() if not meaning.operation]
-    if missing:
-        meaning = traced.values.meanings[missing[0]]
+    missing = {n: why for n, m in traced.values.meanings.items() if (why := unknown(m))}
+    for name, reason in missing.items():
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise InvalidInput(
             Diagnostic(
-                f"it is not known what {missing[0]!r} computes{more}",
-                meaning.at,
-                rule=meaning.reason,
+                f"it is not known what {name!r} computes{more}",
+                traced.values.meanings[name].at,
+                rule=reason,
                 help="the operations with values are in docs/nki.md",
             )
         )

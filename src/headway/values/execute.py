@@ -53,9 +53,16 @@ def commit(results: tuple[Result, ...], contents: Contents) -> None:
         write(contents, result.at, result.value, result.mask)
 
 
-def _begin(meaning: Meaning, iterations: Iterations, contents: Contents) -> tuple[Result, ...]:
+def unknown(meaning: Meaning) -> str:
+    """Return why it is not known what an instruction computes, or ""."""
     if not meaning.operation:
-        reason = meaning.reason or "it is not known what this operation computes"
+        return meaning.reason or "this operation has no values"
+    return "" if meaning.operation in OPERATIONS else f"{meaning.operation} has no values"
+
+
+def _begin(meaning: Meaning, iterations: Iterations, contents: Contents) -> tuple[Result, ...]:
+    reason = unknown(meaning)
+    if reason:
         raise HeadwayError(Diagnostic(reason, help="the operations with values are in docs/nki.md"))
     try:
         arguments = {n: literal_at(x, iterations) for n, x in meaning.literals.items()}

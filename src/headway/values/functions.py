@@ -97,6 +97,8 @@ BITWISE: Mapping[str, Callable[..., Any]] = {
 }
 
 BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "abs_max": lambda x, y: np.maximum(np.abs(x), np.abs(y)),
+    "abs_min": lambda x, y: np.minimum(np.abs(x), np.abs(y)),
     "add": np.add,
     "divide": np.divide,
     "equal": np.equal,

@@ -28,13 +28,15 @@ class Call:
 
 
 def meaning(
-    call: Call | None, reads: Sequence[Tensor], writes: Sequence[Tensor]
+    call: Call | None, reads: Sequence[Tensor], writes: Sequence[Tensor], mask: Any = None
 ) -> tuple[Means, tuple[Any, ...]]:
     """Return what a call means, and the numbers that it computes with."""
     if call is None:
         return UNKNOWN, ()
     if any(UNFOLLOWED in tensor.dynamic for tensor in (*reads, *writes)):
-        return Means(settings=(("reason", "an index is computed at run time"),)), ()
+        return _unknown("an index was computed at run time, and its value is not followed")
+    if mask is not None and not _fits(call, mask, writes):
+        return _unknown("what a mask leaves out is followed element for element only")
     roles: list[str] = []
     for role, tensor in zip(call.reads.split(), reads, strict=True):
         roles += [role, *_indices(role, tensor)]
@@ -45,17 +47,37 @@ def meaning(
     words: list[tuple[str, str]] = []
     for name, value in call.values.items():
         if isinstance(value, Register):
-            reason = f"{name} is in a register, whose value is not followed"
-            return Means(settings=(("reason", reason),)), ()
+            return _unknown(f"{name} is in a register, whose value is not followed")
         kept = _literal(value)
         if kept is None:
             if value is not None:
                 words.append((name, _word(value)))
         else:
             numbers[name] = kept
+    if mask is not None:
+        numbers["mask"] = Array(mask)
     return Means(call.operation, (*roles, *targets), tuple(numbers), tuple(words)), tuple(
         numbers.values()
     )
+
+
+_MASKABLE = frozenset(
+    "activation affine_select arithmetic dma function iota memset reciprocal scalar_tensor_tensor "
+    "tensor_copy tensor_copy_predicated tensor_scalar tensor_tensor where".split()
+)
+
+
+def _fits(call: Call, mask: Any, writes: Sequence[Tensor]) -> bool:
+    """Tell whether a mask has the shape of the only result, or may be repeated to it."""
+    if call.operation not in _MASKABLE or len(writes) != 1:
+        return False
+    shape, target = tuple(mask.shape), writes[0].shape
+    short = len(target) - len(shape)
+    return short >= 0 and all(n in (1, size) for n, size in zip(shape, target[short:], strict=True))
+
+
+def _unknown(reason: str) -> tuple[Means, tuple[Any, ...]]:
+    return Means(settings=(("reason", reason),)), ()
 
 
 def _indices(role: str, tensor: Tensor) -> list[str]:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.calls import Call
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
@@ -69,7 +70,7 @@ def gather_flattened(data: Tensor, indices: Tensor, axis: int = 0, dtype: object
     del axis
     tile, index = ew.on_chip(data), ew.on_chip(indices)
     result = allocated(index.shape, dtype_of(dtype or tile.dtype), SBUF)
-    ew.emit("nc_n_gather", [tile, index], [result])
+    ew.emit("nc_n_gather", [tile, index], [result], call=Call("nc_n_gather", "data indices"))
     return result
 
 
@@ -79,8 +80,10 @@ def shared_identity_matrix(
     """Return a tile with the identity matrix: zeros, and ones where row and column are equal."""
     del options
     tile = allocated((n, n), dtype_of(dtype), SBUF) if dst is None else dst
-    ew.emit("memset", [], [tile])
-    ew.emit("affine_select", [tile], [tile])
+    ew.emit("memset", [], [tile], call=Call("memset", "", {"value": 0}))
+    diagonal = {"pattern": [[-1, n]], "channel_multiplier": 1, "cmp_op": "not_equal"}
+    call = Call("affine_select", "on_true_tile", {**diagonal, "on_false_value": 1})
+    ew.emit("affine_select", [tile], [tile], call=call)
     return tile
 
 

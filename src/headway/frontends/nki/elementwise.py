@@ -89,7 +89,7 @@ def recorded(
     call: Call | None = None,
 ) -> None:
     """Record an operation of that cost. What says where an operand lies is read too."""
-    means, literals = meaning(call, reads, writes)
+    means, literals = meaning(call, reads, writes, recorder().mask)
     recorder().add(
         operation,
         [

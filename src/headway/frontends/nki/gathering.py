@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from headway.frontends.nki.affine import Number
-from headway.frontends.nki.layout import UNFOLLOWED, Dynamic, Table
+from headway.frontends.nki.layout import UNFOLLOWED, Table
 from headway.frontends.nki.registers import Indices, Register
-from headway.frontends.nki.tensor import Tensor
+from headway.frontends.nki.tensor import Tensor, run_time
 
 
 def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
@@ -22,16 +22,16 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
     offset: Number = tensor.offset
     arrays: list[tuple[Any, int, int]] = []  # indices, the dimension's extent and stride
     dynamic = list(tensor.dynamic)
-    operands = len(tensor.also)
+    also = list(tensor.also)
     for axis, part in zip(tensor.axes, (p for p in parts if p is not None), strict=True):
         if isinstance(part, Tensor | Register):
             if isinstance(part, Indices):
                 dynamic.append(UNFOLLOWED)
-                operands += len(part.reads)
+                also += part.reads
                 continue
             is_row = isinstance(part, Tensor) and part.size > 1
-            dynamic.append(Dynamic(operands, axis.stride, 0 if is_row else None))
-            operands += 1 + len(part.also) if isinstance(part, Tensor) else len(part.reads)
+            row = 0 if is_row else None
+            offset = offset + run_time(part, axis.stride, row, also, dynamic)
         elif hasattr(part, "__array__") or isinstance(part, slice):
             arrays.append((_indices(part, axis.size), axis.size, axis.stride))
         else:

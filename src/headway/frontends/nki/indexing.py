@@ -7,11 +7,9 @@ from typing import Any, TypeGuard
 
 from headway.frontends.nki.affine import Number, Sym
 from headway.frontends.nki.gathering import placed
-from headway.frontends.nki.layout import Dynamic
 from headway.frontends.nki.places import problem
-from headway.frontends.nki.record import Operand
 from headway.frontends.nki.registers import Indices, Register
-from headway.frontends.nki.tensor import Axis, Index, Tensor, index_operands, sequence
+from headway.frontends.nki.tensor import Axis, Index, Tensor, index_operands, run_time, sequence
 
 
 def indexed(tensor: Tensor, index: Index) -> Tensor:
@@ -34,8 +32,9 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
         if _is_run_time(part):
             kept = _run_time_axis(axis, part)
             at = len(axes) if kept.size >= 0 else None
-            dynamic.append(Dynamic(len(also), axis.stride, None if _is_slice(part) else at))
-            also += _run_time_operands(part)
+            index = part.start if _is_slice(part) else part
+            row = None if _is_slice(part) else at
+            offset = offset + run_time(index, axis.stride, row, also, dynamic)
         else:
             kept, start = _narrowed(tensor, axis, part, box)
             offset = offset + start * axis.stride
@@ -128,10 +127,6 @@ def _is_slice(part: Index) -> TypeGuard[slice[Any, Any, Any]]:
 
 def _is_run_time(part: Index) -> bool:
     return isinstance(part.start if _is_slice(part) else part, Register | Tensor)
-
-
-def _run_time_operands(part: Index) -> tuple[Operand, ...]:
-    return index_operands(part.start if _is_slice(part) else part)
 
 
 def _run_time_axis(axis: Axis, part: Index) -> Axis:

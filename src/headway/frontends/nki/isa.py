@@ -30,9 +30,13 @@ from headway.frontends.nki.types import DTYPES, PSUM, DType, dtype_of
 # Parameters that an instruction writes besides its destination.
 WRITTEN = frozenset({"dst", "reduce_res", "dst_scale", "val_dst", "idx_dst", "dst_idx"})
 # Parameters that say how, and are no operands.
-_OPTIONS = frozenset({"engine", "dtype", "name", "shape"})
+_OPTIONS = frozenset({"engine", "dtype", "mask", "name", "shape"})
 # What these compute has another name.
-_MEANS = {"nc_transpose": "transpose"}
+_MEANS = {
+    "nc_transpose": "transpose",
+    "tensor_copy_dynamic_dst": "tensor_copy",
+    "tensor_copy_dynamic_src": "tensor_copy",
+}
 # The cost of these follows the operand that is streamed.
 _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
 _ELEMENT_FOR_ELEMENT = frozenset({"activation", "reciprocal", "tensor_copy", "tensor_scalar"})
@@ -69,8 +73,8 @@ def record(name: str, operation: str, bound: Arguments) -> None:
     roles = " ".join(key for key in given if key not in WRITTEN)
     destinations = " ".join(key for key in given if key in WRITTEN)
     values = {k: v for k, v in bound.items() if k not in given and k not in _OPTIONS}
-    if "shape" in bound and name == "iota":
-        values["shape"] = bound["shape"]
+    if name == "iota":
+        values["shape"] = bound["dst"].shape
     call = Call(_MEANS.get(name, name), roles, values, destinations)
     ew.emit(operation, reads, writes, _engine(bound), flags, sized, call)
 

@@ -12,10 +12,11 @@ from headway.frontends.nki.tensor import Tensor
 def masked(call: Callable[[], Any], mask: Any) -> Any:
     """Record a call unless its mask is empty; then its result is a tile that nothing wrote.
 
-    The elements that a mask leaves out count as touched.
+    The elements that a mask leaves out count as touched, and keep their values.
     """
     if not is_empty(mask):
-        return call()
+        with recorder().under(mask if leaves_out(mask) else None):
+            return call()
     with recorder().muted():
         return call()
 

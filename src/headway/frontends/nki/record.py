@@ -142,6 +142,7 @@ class Recorder:
         self._program_levels = program_levels
         self._shared: dict[Hashable, Storage] = {}
         self._is_muted = False
+        self.mask: Any = None
         self._frames = [_Frame(None, self.body)]
         self._sites: dict[Hashable, int] = {}
         self._kinds: dict[Kind, Kind] = {}
@@ -208,6 +209,15 @@ class Recorder:
             yield
         finally:
             self._is_muted = before
+
+    @contextmanager
+    def under(self, mask: Any) -> Generator[None]:
+        """Let what is recorded here write only where a mask holds; None: everywhere."""
+        before, self.mask = self.mask, mask
+        try:
+            yield
+        finally:
+            self.mask = before
 
     def _site(self, *key: Hashable) -> int:
         """Number the n-th thing of this key in this iteration; equal in every iteration."""

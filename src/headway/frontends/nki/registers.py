@@ -11,12 +11,17 @@ from headway.frontends.nki.record import DeviceLoop, Operand, recorder
 
 @dataclass(slots=True, eq=False)
 class Register:
-    """A number in a register; `reads` is the memory that it was loaded from."""
+    """A number in a register; `reads` is the memory that it was loaded from.
+
+    Its value is `factor` times what was loaded, plus `shift`; with no factor it is not followed.
+    """
 
     __array_ufunc__: ClassVar[None] = None  # arithmetic with index arrays is ours
 
     reads: tuple[Operand, ...] = ()
     _loop: DeviceLoop | None = field(default=None, repr=False)
+    factor: int | None = None
+    shift: int = 0
 
     def __bool__(self) -> bool:
         """Take part in `while register:`, whose body is traced once."""
@@ -37,18 +42,41 @@ class Register:
             rule="registers have values only when the kernel runs",
         )
 
-    def load(self, operands: tuple[Operand, ...]) -> None:
+    def load(self, operands: tuple[Operand, ...], is_followed: bool = True) -> None:
         """Take a value from memory."""
         self.reads = operands
+        self.factor, self.shift = (1 if is_followed and operands else None), 0
 
-    def _unknown(self, other: Any) -> Register:
-        """Arithmetic: a value that depends on the same memory."""
+    def __add__(self, other: Any) -> Register:
+        return self._computed(other, 1, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Register:
+        return self._computed(other, 1, -other if isinstance(other, int) else 0)
+
+    def __rsub__(self, other: Any) -> Register:
+        return self._computed(other, -1, other)
+
+    def __mul__(self, other: Any) -> Register:
+        return self._computed(other, other, 0)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Register:
+        return self._computed(None, 1, 0)
+
+    def _computed(self, other: Any, factor: Any, shift: Any) -> Register:
+        """Return a value that depends on the same memory; that with an int is followed."""
         more = other.reads if isinstance(other, Register) else ()
         reads = tuple(dict.fromkeys((*self.reads, *more)))
         shape = getattr(other, "shape", ()) or getattr(self, "shape", ())
-        return Indices(reads, shape=tuple(shape)) if shape else Register(reads)
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = _unknown
+        if shape:
+            return Indices(reads, shape=tuple(shape))
+        result = Register(reads)
+        if isinstance(other, int) and self.factor is not None:
+            result.factor, result.shift = self.factor * factor, self.shift * factor + shift
+        return result
 
 
 @dataclass(slots=True, eq=False)

@@ -204,18 +204,22 @@ def _private_names() -> dict[str, Any]:
 
 
 def _register_alloc(value: Any = None) -> Register:
+    register = Register()
     if isinstance(value, Tensor):
-        return Register((value.operand(), *value.also))
-    return Register()
+        register.load((value.operand(), *value.also), is_followed=not value.also)
+    elif isinstance(value, int):
+        register.factor, register.shift = 0, value
+    return register
 
 
 def _register_move(dst: Register, imm: object = 0) -> Register:
-    dst.load(imm.reads if isinstance(imm, Register) else ())
+    """A register that is set anew, perhaps in a loop of the device, is not followed."""
+    dst.load(imm.reads if isinstance(imm, Register) else (), is_followed=False)
     return dst
 
 
 def _register_load(dst: Register, src: Tensor) -> Register:
-    dst.load((src.operand(), *src.also))
+    dst.load((src.operand(), *src.also), is_followed=not src.also)
     return dst
 
 

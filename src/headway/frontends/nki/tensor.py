@@ -215,15 +215,16 @@ class Tensor(Views):
         view = base._rearranged(counts, [int(step) * size for step, _ in pattern])
         row = row_major(self.storage.shape, size)[int(indirect_dim)]
         also, dynamic = list(self.also), list(self.dynamic)
+        shift: Number = 0
         for index, axis in ((scalar_offset, None), (vector_offset, 0)):
-            found = index_operands(index)
-            if found:
-                dynamic.append(Dynamic(len(also), row, axis))
-                also += found
+            if isinstance(index, Tensor | Register):
+                shift = shift + run_time(index, row, axis, also, dynamic)
+            elif isinstance(index, int | Sym):
+                shift = shift + index * row
         return replace(
             view,
             dtype=dtype_of(dtype or self.dtype),
-            offset=size * (0 if offset is None else offset),
+            offset=size * (0 if offset is None else offset) + shift,
             also=tuple(also),
             dynamic=tuple(dynamic),
         )
@@ -345,6 +346,29 @@ def _wanted(tensor: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
     if prod(filled) != tensor.size:
         raise problem(f"{tensor.size} elements of shape {tensor.shape} do not fill shape {shape}")
     return filled
+
+
+def run_time(
+    index: Tensor | Register,
+    stride: int,
+    axis: int | None,
+    also: list[Operand],
+    dynamic: list[Dynamic],
+) -> int:
+    """Note what an index adds to an address that is known only at run time.
+
+    `also` and `dynamic` grow; return the bytes that are known.
+    """
+    if isinstance(index, Tensor):
+        dynamic.append(Dynamic(len(also), stride, axis))
+        also += (index.operand(), *index.also)
+        return 0
+    if index.factor is None or (index.factor and len(index.reads) != 1):
+        dynamic.append(UNFOLLOWED)
+    elif index.factor:
+        dynamic.append(Dynamic(len(also), stride * index.factor))
+    also += index.reads
+    return stride * index.shift
 
 
 def index_operands(index: object) -> tuple[Operand, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.values.functions import are_wide_integers, binary, reduction, unary
+from headway.values.functions import are_wide_integers, binary, plain_name, reduction, unary
 from headway.values.numbers import as_float, is_array, np
 
 
@@ -82,11 +82,51 @@ def scalar_tensor_tensor(
 
 
 def tensor_scalar_reduce(
-    data: Any, op0: str, operand0: Any, reduce_op: str = "add", reverse0: bool = False
+    data: Any,
+    op0: str,
+    operand0: Any,
+    reduce_op: str = "add",
+    reverse0: bool = False,
+    reduce_cmd: str = "",
+    reduce_res_negate: bool = False,
 ) -> dict[str, Any]:
     """`data op0 operand0`, and its reduction along the free dimensions."""
+    _needs_no_state(reduce_cmd)
     result = ordered(op0, data, beside(operand0, data), reverse0)
-    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+    reduced = along_free(reduce_op, result)
+    return {"dst": result, "reduce_res": -reduced if reduce_res_negate else reduced}
+
+
+def tensor_scalar_cumulative(
+    src: Any, op0: str, op1: str, imm0: Any, imm1: Any = None, reduce_cmd: str = ""
+) -> Any:
+    """`result[i] = (src[i] op0 imm0) op1 result[i - 1]` along the free dimensions."""
+    rows = binary(op0, src, beside(imm0, src)).reshape(src.shape[0], -1)
+    result = np.empty(rows.shape, dtype=np.float32)
+    if reduce_cmd == "load_reduce":
+        state = as_float(imm1).reshape(-1)
+    else:
+        _needs_no_state(reduce_cmd)
+        state = np.full(rows.shape[0], _START[plain_name(op1)], dtype=np.float32)
+    for i in range(rows.shape[1]):
+        state = result[:, i] = binary(op1, rows[:, i], state)
+    return result
+
+
+_START = {"add": 0, "subtract": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}
+
+
+def exponential(src: Any, max_value: Any, reduce_cmd: str = "") -> dict[str, Any]:
+    """`exp(src - max_value)`, and its sum along the free dimensions."""
+    _needs_no_state(reduce_cmd)
+    result = unary("exp", as_float(src) - as_float(beside(max_value, src)))
+    return {"dst": result, "reduce_res": along_free("add", result)}
+
+
+def _needs_no_state(reduce_cmd: str) -> None:
+    """Raise HeadwayError if a command goes on with what an engine has in hidden registers."""
+    if reduce_cmd and not reduce_cmd.endswith(("idle", "reset_reduce")):
+        raise HeadwayError(f"there are no values of reduce_cmd={reduce_cmd}: it has hidden state")
 
 
 def activation(
@@ -98,11 +138,10 @@ def activation(
     reduce_cmd: str = "",
 ) -> dict[str, Any]:
     """`op(data * scale + bias)`, and its reduction along the free dimensions."""
-    if reduce_cmd.endswith(("idle", "reset_reduce")) or not reduce_cmd:
-        scaled = as_float(data) * as_float(beside(scale, data)) + as_float(beside(bias, data))
-        result = unary(op, scaled)
-        return {"dst": result, "reduce_res": along_free(reduce_op, result)}
-    raise HeadwayError(f"there are no values of reduce_cmd={reduce_cmd}: it needs hidden registers")
+    _needs_no_state(reduce_cmd)
+    scaled = as_float(data) * as_float(beside(scale, data)) + as_float(beside(bias, data))
+    result = unary(op, scaled)
+    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
 
 
 def reciprocal(data: Any) -> Any:
@@ -150,10 +189,12 @@ OPERATIONS = {
         activation,
         arithmetic,
         dropout,
+        exponential,
         function,
         reciprocal,
         scalar_tensor_tensor,
         tensor_scalar,
+        tensor_scalar_cumulative,
         tensor_scalar_reduce,
         tensor_tensor,
         tensor_tensor_scan,

@@ -30,8 +30,19 @@ def nc_stream_shuffle(src: Any, shuffle_mask: Any) -> Any:
     return src[order]
 
 
-def iota(pattern: Any, offset: Any = 0, channel_multiplier: Any = 0, shape: Any = None) -> Any:
-    """`offset + partition * channel_multiplier + sum(step * index)` over a pattern."""
+def iota(
+    pattern: Any = (),
+    offset: Any = 0,
+    channel_multiplier: Any = 0,
+    shape: Any = None,
+    expr: Any = None,
+) -> Any:
+    """`offset + partition * channel_multiplier + sum(step * index)` over a pattern.
+
+    In the old style the kernel gives the numbers themselves.
+    """
+    if expr is not None:
+        return expr
     return affine(pattern, offset, channel_multiplier, shape[0] if shape else 128)
 
 

@@ -45,4 +45,10 @@ def _found(rows: Any, wanted: Any) -> Any:
     return result
 
 
-OPERATIONS = {f.__name__: f for f in (max8, nc_find_index8, nc_match_replace8)}
+def nc_n_gather(data: Any, indices: Any) -> Any:
+    """In each partition the elements that the indices name, along the free dimensions."""
+    rows = data.reshape(data.shape[0], -1)
+    return np.take_along_axis(rows, indices.reshape(data.shape[0], -1).astype(np.int64), axis=1)
+
+
+OPERATIONS = {f.__name__: f for f in (nc_n_gather, max8, nc_find_index8, nc_match_replace8)}

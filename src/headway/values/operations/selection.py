@@ -16,14 +16,20 @@ def where(condition: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def affine_select(
-    pattern: Any,
-    channel_multiplier: Any,
     on_true_tile: Any,
     on_false_value: Any,
+    pattern: Any = (),
+    channel_multiplier: Any = 0,
     offset: Any = 0,
     cmp_op: str = "greater_equal",
+    pred: Any = None,
 ) -> Any:
-    """The tile where an affine value compares with 0 as `cmp_op` says, else a number."""
+    """The tile where an affine value compares with 0 as `cmp_op` says, else a number.
+
+    In the old style the kernel gives the truth values themselves.
+    """
+    if pred is not None:
+        return np.where(pred, as_float(on_true_tile), np.float32(on_false_value))
     places = affine(pattern, offset, channel_multiplier, on_true_tile.shape[0])
     chosen = binary(cmp_op, places, 0).reshape(on_true_tile.shape)
     return np.where(chosen, as_float(on_true_tile), np.float32(on_false_value))
