@@ -10,6 +10,7 @@ from headway.errors import Diagnostic, InvalidInput
 
 if TYPE_CHECKING:
     from headway.frontends import Trace
+    from headway.frontends.nki.memory import Buffers
     from headway.values import Traced
 
 
@@ -66,10 +67,9 @@ def add_kernel(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--buffers",
-        type=int,
         default=None,
         metavar="N",
-        help="slots of a tile that is allocated in a loop (4)",
+        help="slots of a tile that is allocated in a loop (4), or automatic: what the memory holds",
     )
 
 
@@ -91,7 +91,7 @@ def traced(args: Namespace, trace: Trace | None = None) -> Traced:
 
     policy = Policy(pairs("--engine", args.engine), args.dma_triggers)
     bounds = pairs("--dynamic-bound", args.dynamic_bound)
-    buffers = DEFAULT_BUFFERS if args.buffers is None else args.buffers
+    buffers = DEFAULT_BUFFERS if args.buffers is None else _buffers(args.buffers)
     return (recorded(args) if trace is None else trace).traced(bounds, buffers, policy)
 
 
@@ -111,6 +111,18 @@ def assumptions(trace: Trace, args: Namespace) -> Iterator[str]:
     yield f"DMA triggers: {args.dma_triggers} (--dma-triggers)"
     if trace.missing:
         yield f"not installed and stood in for: {', '.join(trace.missing)}"
+
+
+def _buffers(text: str) -> Buffers:
+    from headway.frontends.nki.memory import AUTOMATIC
+
+    if text == AUTOMATIC:
+        return AUTOMATIC
+    if not text.isdecimal():
+        raise InvalidInput(
+            Diagnostic(f"--buffers {text!r}", help=f"a whole number, or {AUTOMATIC}")
+        )
+    return int(text)
 
 
 def _source(text: str) -> tuple[str, str | None]:

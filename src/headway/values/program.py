@@ -115,8 +115,8 @@ class Meaning:
 class Memory:
     """The memory of a buffer: `slots` arrays of that shape and type; `contents` if it is given.
 
-    On the chip the first dimension is the partition, as everywhere. `address` is the first byte in
-    each partition, where it is known.
+    On the chip the first dimension is the partition, as everywhere. `addresses` are the first bytes
+    of the slots in each partition, where they are known.
     """
 
     slots: int
@@ -124,7 +124,7 @@ class Memory:
     dtype: str
     space: str
     contents: Any = None
-    address: int | None = None
+    addresses: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

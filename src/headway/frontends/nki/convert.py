@@ -13,7 +13,7 @@ from headway.errors import Diagnostic, InvalidInput, Location
 from headway.frontends.nki.affine import Number, const_of, terms_of
 from headway.frontends.nki.engines import DEFAULT, ENGINES, QUEUES, Assignment, Policy
 from headway.frontends.nki.meanings import Placed, values_of
-from headway.frontends.nki.memory import Located, Memory, as_recorded, located
+from headway.frontends.nki.memory import Buffers, Located, Memory, as_recorded, located
 from headway.frontends.nki.names import Namer, plain
 from headway.frontends.nki.places import diagnostic
 from headway.frontends.nki.record import Operand, Storage, TraceNode
@@ -39,7 +39,7 @@ def convert(
     recorded: list[TraceNode],
     rolled: tuple[RolledNode, ...],
     bounds: Mapping[str, str],
-    buffers: int,
+    buffers: Buffers,
     at: Location,
     arguments: Mapping[str, Storage],
     results: Sequence[Storage],

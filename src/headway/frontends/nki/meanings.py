@@ -35,7 +35,7 @@ def values_of(
     """Return what a program computes. An argument that is never used has no memory."""
     return Values(
         {p.name: _Instruction(p, places).meaning() for p in placed},
-        {place.name: _memory(place) for place in places.values()},
+        {place.name: _memory(place) for place in places.values() if not place.is_guest},
         {name: places[s.site].name for name, s in arguments.items() if s.site in places},
         tuple(_result(s, places[s.site]) for s in results if s.site in places),
     )
@@ -48,11 +48,12 @@ def _result(storage: Storage, place: Place) -> tuple[str, int]:
 def _memory(place: Place) -> Memory:
     storage = place.storage
     return Memory(
-        place.rotation.slots,
+        place.depth,
         storage.shape,
         storage.dtype.name,
         storage.memory.name,
         storage.contents,
+        place.addresses,
     )
 
 

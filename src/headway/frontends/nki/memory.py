@@ -11,8 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from typing import Literal
 
 from headway.frontends.nki.affine import Number, const_of, terms_of
+from headway.frontends.nki.allocation import CAPACITY, DEEPEST, Request, allocate
 from headway.frontends.nki.bands import Bands, bands
 from headway.frontends.nki.lifetimes import Lifetimes, Rotation, modulo, rotation
 from headway.frontends.nki.names import Namer
@@ -23,7 +25,10 @@ from headway.ir.expr import Binary, Expr
 from headway.ir.program import Access, Buffer
 
 DEFAULT_BUFFERS = 4
-CAPACITY = {"sbuf": 192 * 1024, "psum": 16 * 1024}  # bytes per partition, trn2
+AUTOMATIC = "automatic"
+Buffers = int | Literal["automatic"]
+"""Slots of a tile that is allocated in a loop, or that the allocator chooses them."""
+
 MOST_CELLS = 1 << 18
 
 ToExpr = Callable[[Number], Expr]
@@ -63,11 +68,18 @@ class Place:
     storage: Storage
     rotation: Rotation
     bands: Bands | None  # None: only accessed whole
+    addresses: tuple[int, ...] = ()  # of the slots, where Headway has allocated them
+    is_guest: bool = False  # in the buffer of that name, which another place declares
+
+    @property
+    def depth(self) -> int:
+        """The number of tiles that its memory holds."""
+        return max(self.rotation.slots, len(self.addresses))
 
     @property
     def slots(self) -> int:
         """The number of slots."""
-        return self.rotation.slots * (self.bands.slots if self.bands else 1)
+        return self.depth * (self.bands.slots if self.bands else 1)
 
     def buffer(self) -> Buffer:
         """Return the declaration."""
@@ -124,7 +136,7 @@ class Memory:
         recorded: list[TraceNode],
         rolled: tuple[RolledNode, ...],
         open_ended: Collection[int],
-        wanted: int,
+        wanted: Buffers,
         namer: Namer,
         results: Collection[Storage] = (),
     ) -> None:
@@ -141,13 +153,17 @@ class Memory:
         self._silent = {site: tiles[site] for site in tiles if site in silent}
         for site, listed in tiles.items():
             if site not in silent:
-                self._places[site] = self._place(listed, boxes[site], wanted)
-        self._fit(tiles, wanted)
+                first = 1 if wanted == AUTOMATIC else wanted
+                self._places[site] = self._place(listed, boxes[site], first)
+        if wanted == AUTOMATIC:
+            self._allocate(tiles)
+        else:
+            self._fit(tiles, wanted)
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Every place that orders something."""
-        return tuple(self._places.values())
+        """Every place that orders something and declares a buffer."""
+        return tuple(place for place in self._places.values() if not place.is_guest)
 
     def all_places(self) -> dict[int, Place]:
         """Return the place of every tensor by its site; those that order nothing get a name now."""
@@ -175,6 +191,43 @@ class Memory:
             full = tuple((0, extent) for extent in root)
             cut = bands(root, boxes) if any(box != full for box in boxes) else None
         return Place(self._namer.unique(first.name), first, turning, cut)
+
+    def _allocate(self, tiles: Mapping[int, list[Storage]]) -> None:
+        """Let the allocator choose slots and addresses of tiles."""
+        sites = [s for s, place in self._places.items() if place.storage.memory.name in CAPACITY]
+        found = allocate([self._request(self._places[s], tiles[s]) for s in sites])
+        homes = [allotted.home for allotted in found]
+        for number, (site, allotted) in enumerate(zip(sites, found, strict=True)):
+            place = self._places[site]
+            self._places[site] = Place(
+                self._places[sites[allotted.home]].name,
+                place.storage,
+                self._turning(tiles[site], allotted.slots),
+                place.bands if homes.count(allotted.home) == 1 else None,
+                allotted.addresses,
+                allotted.home != number,
+            )
+
+    def _request(self, place: Place, tiles: list[Storage]) -> Request:
+        lives = [self._lifetimes.of[tile] for tile in tiles]
+        return Request(
+            place.name,
+            place.storage.memory.name,
+            place.bytes_per_partition() // place.rotation.slots,
+            place.rotation.slots,
+            rotation(tiles, self._lifetimes, self._open_ended, DEEPEST).slots,
+            min(life.first for life in lives),
+            max(life.last for life in lives),
+            place.storage.at,
+        )
+
+    def _turning(self, tiles: list[Storage], slots: int) -> Rotation:
+        """Return the deepest rotation that needs no more slots."""
+        for wanted in range(slots, 0, -1):
+            found = rotation(tiles, self._lifetimes, self._open_ended, wanted)
+            if found.slots <= slots:
+                return found
+        raise AssertionError("the least number of slots was given")
 
     def _fit(self, tiles: Mapping[int, list[Storage]], wanted: int) -> None:
         """Rotate less in a memory that would overflow."""

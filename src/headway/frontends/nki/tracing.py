@@ -22,7 +22,7 @@ from headway.frontends.nki.initialised import check_initialised
 from headway.frontends.nki.launch import ONE, Launch, Running
 from headway.frontends.nki.loading import find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
-from headway.frontends.nki.memory import DEFAULT_BUFFERS
+from headway.frontends.nki.memory import AUTOMATIC, DEFAULT_BUFFERS, Buffers
 from headway.frontends.nki.places import forget, location
 from headway.frontends.nki.record import Recorder, Storage, TraceNode, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode
@@ -64,7 +64,7 @@ class Trace:
     def program(
         self,
         dynamic_bounds: Mapping[str, str] | None = None,
-        buffers: int = DEFAULT_BUFFERS,
+        buffers: Buffers = DEFAULT_BUFFERS,
         policy: Policy = DEFAULT,
     ) -> Program:
         """Return the sequential program. Raise InvalidInput on a bound that no loop can have."""
@@ -73,11 +73,11 @@ class Trace:
     def traced(
         self,
         dynamic_bounds: Mapping[str, str] | None = None,
-        buffers: int = DEFAULT_BUFFERS,
+        buffers: Buffers = DEFAULT_BUFFERS,
         policy: Policy = DEFAULT,
     ) -> Traced:
         """Return the sequential program with what it computes. Raise likewise."""
-        if buffers < 1:
+        if buffers != AUTOMATIC and buffers < 1:
             raise InvalidInput(f"{buffers} buffers: a tile needs at least 1")
         bounds = dynamic_bounds or {}
         with deep_nests():
@@ -106,7 +106,7 @@ def trace(
     launch: Launch = ONE,
     loops: str = ROLLED,
     dynamic_bounds: Mapping[str, str] | None = None,
-    buffers: int = DEFAULT_BUFFERS,
+    buffers: Buffers = DEFAULT_BUFFERS,
     policy: Policy = DEFAULT,
 ) -> Program:
     """Return the sequential program of a kernel.
@@ -114,8 +114,9 @@ def trace(
     `source` is a file, a dotted module name or a function; `kernel` its name in the file; `launch`
     the grid that it is launched with and the program of it that is traced.
     `dynamic_bounds` maps loops (`k`, or `k@LINE`) to the input that says how often they run;
-    `buffers` is how many slots a tile has that is allocated in a loop; `policy` says which engines
-    run what the kernel leaves open; with `loops="as-written"` only loops of the device stay loops.
+    `buffers` is how many slots a tile has that is allocated in a loop, or "automatic"; `policy`
+    says which engines run what the kernel leaves open; with `loops="as-written"` only loops of the
+    device stay loops.
     Raise HeadwayError, with the kernel's file and line, on anything that cannot be traced.
     """
     return record(source, kernel, args, launch, loops).program(dynamic_bounds, buffers, policy)

@@ -1,0 +1,182 @@
+"""Headway's allocator: slots, addresses, banks, memory shared over time, and too little of it."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from command_line import Cli
+from kernel_files import recorded, results, written
+
+from headway.compiler import synchronize
+from headway.errors import InvalidProgram, Location
+from headway.execution import run
+from headway.frontends.nki.allocation import (
+    BANK,
+    CAPACITY,
+    DEEPEST,
+    Allotted,
+    Request,
+    allocate,
+)
+from headway.ir import verify
+from headway.values import Traced
+
+AT = Location("kernels.py", 1, 1)
+KIB = 1024
+
+
+def request(name: str, size: int, *, least: int = 1, most: int = 1, **kw: object) -> Request:
+    times = kw.get("times", (0, 9))
+    assert isinstance(times, tuple)
+    return Request(name, str(kw.get("space", "sbuf")), size, least, most, *times, AT)
+
+
+def test_tiles_rotate_as_deep_as_the_memory_holds() -> None:
+    one, two = allocate([request("a", 20 * KIB, most=99), request("b", 30 * KIB, most=99)])
+    # Slot by slot in turn, up to 4 x 20 + 3 x 30 = 170 KiB; then only the smaller one fits again.
+    assert (one.slots, two.slots) == (5, 3)
+    assert one.addresses == tuple(20 * KIB * i for i in range(5))
+    assert two.addresses == (100 * KIB, 130 * KIB, 160 * KIB)
+
+
+def test_a_tile_without_a_loop_has_one_slot() -> None:
+    (found,) = allocate([request("a", 4)])
+    assert found == Allotted(1, (0,), 0)
+
+
+def test_no_rotation_is_deeper_than_it_helps() -> None:
+    (found,) = allocate([request("a", 4, most=1000)])
+    assert found.slots == DEEPEST
+
+
+def test_a_slot_of_psum_lies_in_one_bank() -> None:
+    found = allocate([request("a", 1536, least=5, space="psum"), request("b", 512, space="psum")])
+    assert found[0].addresses == tuple(BANK * i for i in range(5))
+    assert found[1].addresses == (1536,)
+
+
+def test_a_tile_larger_than_a_bank_takes_whole_banks() -> None:
+    found = allocate([request("a", 3 * KIB, space="psum"), request("b", 4, space="psum")])
+    assert found[0].addresses == (0,)
+    assert found[1].addresses == (2 * BANK,)
+
+
+def test_tiles_of_different_times_share_memory_if_they_have_to() -> None:
+    found = allocate(
+        [
+            request("early", 150 * KIB, times=(0, 4)),
+            request("late", 140 * KIB, times=(5, 9)),
+            request("always", 30 * KIB),
+        ]
+    )
+    assert [a.home for a in found] == [0, 0, 2]
+    assert found[0].addresses == found[1].addresses
+
+
+def test_too_little_memory_is_an_error_with_the_tiles_and_their_bytes() -> None:
+    with pytest.raises(InvalidProgram) as caught:
+        allocate([request("a", 150 * KIB), request("b", 20 * KIB, least=3)])
+    (found,) = caught.value.diagnostics
+    assert found.message == (
+        "the tiles in sbuf need 215,040 bytes of each partition, which has 196,608"
+    )
+    assert [note.message for note in found.notes] == [
+        "tile 'a': 1 x 153,600 bytes",
+        "tile 'b': 3 x 20,480 bytes",
+    ]
+
+
+def apart(one: Request, a: Allotted, other: Request, b: Allotted) -> bool:
+    """Whether two buffers never use one byte at one time."""
+    if one.last < other.first or other.last < one.first:
+        return True
+    return all(
+        x + one.size <= y or y + other.size <= x
+        for x in a.addresses[: a.slots]
+        for y in b.addresses[: b.slots]
+    )
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_requests_are_kept_apart(seed: int) -> None:
+    random = Random(seed)
+    requests: list[Request] = []
+    for number in range(random.randint(1, 12)):
+        space = random.choice(list(CAPACITY))
+        first = random.randint(0, 20)
+        size = random.choice([4, 100, 512, 2048, 3000, CAPACITY[space] // 4])
+        least = random.randint(1, 3)
+        times = (first, first + random.randint(0, 8))
+        most = random.randint(1, 20)
+        requests.append(
+            request(str(number), size, least=least, most=most, space=space, times=times)
+        )
+    try:
+        found = allocate(requests)
+    except InvalidProgram:
+        return
+    for wanted, allotted in zip(requests, found, strict=True):
+        assert wanted.least <= allotted.slots <= len(allotted.addresses)
+        assert all(a + wanted.size <= CAPACITY[wanted.space] for a in allotted.addresses)
+        if wanted.space == "psum" and wanted.size <= BANK:
+            assert all(a // BANK == (a + wanted.size - 1) // BANK for a in allotted.addresses)
+    pairs = combinations(zip(requests, found, strict=True), 2)
+    assert all(
+        apart(one, a, other, b) for (one, a), (other, b) in pairs if one.space == other.space
+    )
+
+
+# ---- kernels
+
+PHASES = """
+    y = nl.ndarray((2, 128, 30000), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in range(2):
+        first = nl.load(x[i])
+        nl.store(y[i], value=first)
+    z = nl.ndarray((2, 128, 20000), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in range(2):
+        second = nl.load(x[i, :, 0:20000])
+        nl.store(z[i], value=second)
+    return y, z
+"""
+
+
+@pytest.fixture
+def phases(tmp_path: Path) -> Traced:
+    return recorded(tmp_path, PHASES, {"x": "float32[2,128,30000]"}).traced(buffers="automatic")
+
+
+def test_phases_share_memory_and_keep_their_values(phases: Traced) -> None:
+    verify(phases.program)
+    assert [(b.name, b.slots) for b in phases.program.buffers] == [("first", 1)]
+    x = np.random.default_rng(0).standard_normal((2, 128, 30000), dtype=np.float32)
+    y, z = results(phases, {"x": x})
+    np.testing.assert_array_equal(y, x)
+    np.testing.assert_array_equal(z, x[:, :, :20000])
+    assert run(phases, synchronize(phases.program), {}, orders=2).is_equal
+
+
+def test_a_kernel_that_does_not_fit_is_an_error_at_its_tile(cli: Cli, tmp_path: Path) -> None:
+    body = """
+        kept = nl.load(x)
+        other = nl.load(x)
+        return nl.add(kept, other)
+    """
+    path = written(tmp_path, body, "x")
+    kernel = ("trace", f"{path}:kernel", "--arg", "x=float32[128,20000]")
+    assert cli(*kernel).code == 0
+    result = cli(*kernel, "--buffers", "automatic")
+    assert result.code == 1
+    assert "kernels.py:9:5: error: the tiles in sbuf need 240,000 bytes of each" in result.err
+    assert "tile 'other': 1 x 80,000 bytes" in result.err
+
+
+def test_the_number_of_buffers_is_a_number_or_automatic(cli: Cli, tmp_path: Path) -> None:
+    path = written(tmp_path, "return nl.load(x)", "x")
+    result = cli("trace", f"{path}:kernel", "--arg", "x=float32[128,8]", "--buffers", "many")
+    assert result.code == 1
+    assert "help: a whole number, or automatic" in result.err
