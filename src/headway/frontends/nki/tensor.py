@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import prod
 from typing import Any, cast
 
@@ -270,12 +271,21 @@ class Tensor(Views):
 
     def operand(self) -> Operand:
         """Return what an operation on this view touches."""
-        strides = tuple(axis.stride for axis in self.axes)
-        layout = Layout(self.dtype.name, self.shape, strides, self.table, self.dynamic)
+        if self.table is None and not self.dynamic:
+            layout = _strided(self.dtype.name, self.axes)
+        else:
+            strides = tuple(axis.stride for axis in self.axes)
+            layout = Layout(self.dtype.name, self.shape, strides, self.table, self.dynamic)
         return Operand(self.storage, self.root, self.box, self.offset, layout)
 
 
-def _plain(shape: Sequence[int], itemsize: int) -> tuple[Axis, ...]:
+@cache
+def _strided(dtype: str, axes: tuple[Axis, ...]) -> Layout:
+    return Layout(dtype, tuple(a.size for a in axes), tuple(a.stride for a in axes))
+
+
+@cache
+def _plain(shape: tuple[int, ...], itemsize: int) -> tuple[Axis, ...]:
     strides = row_major(shape, itemsize)
     return tuple(Axis(size, d, 1, strides[d]) for d, size in enumerate(shape))
 
