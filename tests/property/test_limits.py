@@ -5,15 +5,18 @@ Each program is tried with every strategy and set of limits: one for 100 of HEAD
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from budget import programs
 
 from headway.check import check
 from headway.check.fuzz import violation
 from headway.check.generate import Shape, generate
+from headway.check.mutate import mutants
 from headway.compiler import synchronize
-from headway.errors import UnsupportedByTarget
-from headway.ir import parse
+from headway.errors import InvalidProgram, UnsupportedByTarget
+from headway.ir import parse, to_text
 from headway.sim import simulate
 from headway.targets.generic import TARGET
 from headway.targets.limits import limited
@@ -23,6 +26,16 @@ pytestmark = pytest.mark.property
 PROGRAMS = programs(one_in=100, least=16)
 PARTS = 4
 STRATEGIES = ("counted", "scoreboard", "barrier", "flags")
+CHOICES = {
+    "registers": (0, 1, 2, 4, 64),
+    "semaphores": (0, 1, 2, 3, 100),
+    "width": (3, 4, 6, 32),
+    "signed": (0, 1),
+    "waits": (0, 1, 2),
+    "updates": (0, 1, 1),
+    "sums": (0, 1),
+    "thresholds": (0, 1, 1),
+}
 PAIR = parse("""program @p { input n engine A engine B buffer b
   loop i n { A p writes(b) takes(10) B c reads(b) takes(30) } }""")
 
@@ -38,6 +51,41 @@ def test_counts_around_the_largest_are_right_for_every_width(width: int) -> None
         if width <= 12:
             wraps = n >= 2**width
             assert check(naive, {"n": n}).verdict == ("early" if wraps else "exact")
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_limits_together_make_nothing_early_and_nobody_stand_still(part: int) -> None:
+    for seed in range(part, PROGRAMS, PARTS):
+        case = generate(seed, Shape(10, 200, seed % 3 == 0, silent=0.2, fused=0.4))
+        dice = random.Random(seed)
+        limits = {name: dice.choice(values) for name, values in CHOICES.items()}
+        for strategy in (*STRATEGIES, "phase"):
+            try:
+                synced = synchronize(case.program, limited(TARGET, limits), strategy)
+            except UnsupportedByTarget:
+                continue
+            verdict = check(synced, case.inputs)
+            where = f"seed {seed}, {strategy}, {limits}: {verdict}\n{to_text(case.program)}"
+            assert verdict.verdict in ("exact", "late"), where
+            tracks = simulate(synced, case.inputs, TARGET).tracks
+            times = {track.counter: [(t.issue, t.done) for t in track] for track in tracks}
+            assert violation(synced.program, case.inputs, times) == "", where
+
+
+def test_judge_finds_mutants_of_programs_that_had_to_fit() -> None:
+    caught = 0
+    for seed in range(4):
+        case = generate(seed, Shape(7, 60, silent=0.3, fused=0.4))
+        limits = {"registers": 3, "semaphores": 2, "sums": 0, "waits": 1}
+        synced = synchronize(case.program, limited(TARGET, limits))
+        before = check(synced, case.inputs).verdict
+        for mutant in mutants(synced, ("wait-deleted", "barrier-dropped", "instruction-dropped")):
+            try:
+                verdict = check(mutant.program, case.inputs).verdict
+            except InvalidProgram:
+                verdict = "invalid"
+            caught += verdict not in (before, "exact", "late")
+    assert caught > 5
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -66,13 +66,8 @@ def test_fewer_semaphores_never_make_a_program_faster_and_none_are_refused() -> 
     latencies: list[float] = []
     for count in range(6):
         cells = replace(CELLS, count=count, width=64)
-        try:
-            synced = synchronize(chain, replace(TARGET, semaphores=cells))
-        except UnsupportedByTarget:
-            assert latencies == []
-            continue
+        synced = synchronize(chain, replace(TARGET, semaphores=cells))
         assert check(synced, {"n": 6}).verdict in ("exact", "late")
         latencies.append(simulate(synced, {"n": 6}, TARGET).latency)
-    assert len(latencies) == 4
     assert latencies == sorted(latencies, reverse=True)
     assert latencies[0] > latencies[-1]

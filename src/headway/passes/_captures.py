@@ -40,7 +40,7 @@ def choices(engine: EngineProgram) -> Iterator[Shared]:
     chosen: Shared = {}
     rows = {r.name: r.size for r in engine.registers if r.name in counters and r.size > 1}
     while rows:
-        name = max(rows, key=lambda name: (rows[name], name))
+        name = min(rows, key=lambda name: (-rows[name], name))
         rows[name] = _largest_divisor(rows[name])
         chosen[name] = Register(name, rows[name])
         yield dict(chosen)

@@ -26,6 +26,10 @@ NEVER_FULL = 64
 """Bits of a semaphore that need not be named."""
 
 
+class TooFewSemaphores(UnsupportedByTarget):
+    """More counters and flags are waited for than the target has semaphores."""
+
+
 @dataclass(frozen=True, slots=True)
 class AssignSemaphores:
     """Number them in the order of their first use."""
@@ -34,13 +38,13 @@ class AssignSemaphores:
     description: str = "give each counter that something waits for a semaphore"
 
     def apply(self, sync: SyncProgram, target: Target) -> SyncProgram:
-        """Return the program with its semaphores. Raise UnsupportedByTarget if there are too few.
+        """Return the program with its semaphores. Raise TooFewSemaphores if that is so.
 
         A flag takes one too; its tokens are few, so that its width does not matter.
         """
         needed, cells = semaphores(sync), target.semaphores
         if len(needed) > cells.count:
-            raise UnsupportedByTarget(_too_few(needed, target))
+            raise TooFewSemaphores(_too_few(needed, target))
         if cells.width >= NEVER_FULL:
             return sync
         flags = {flag.name for flag in sync.flags}
