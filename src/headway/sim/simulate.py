@@ -35,8 +35,9 @@ def simulate(
 
     `engine` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`: the
     reference for short runs, for others the compiled one if it is installed. Both find the same
-    times. `detail` records stalls and meetings too; only the reference can, and only it knows
-    silent instructions and semaphores of fewer than 32 bits. `limit` bounds the instances and
+    times. `detail` keeps a log of every step too, from which `headway.sim.attribution` tells where
+    the time goes; only the reference can, and only it knows semaphores of fewer than 32 bits.
+    `limit` bounds the instances and
     iterations of all engines together.
 
     Raise InvalidInput on an input that does not fit or a run over the limit, InvalidProgram on a
