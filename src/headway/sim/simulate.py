@@ -37,8 +37,7 @@ def simulate(
     reference for short runs, for others the compiled one if it is installed. Both find the same
     times. `detail` keeps a log of every step too, from which `headway.sim.attribution` tells where
     the time goes; only the reference can, and only it knows semaphores of fewer than 32 bits.
-    `limit` bounds the instances and
-    iterations of all engines together.
+    `limit` bounds the instances and iterations of all engines together.
 
     Raise InvalidInput on an input that does not fit or a run over the limit, InvalidProgram on a
     deadlock or a program that is not well formed, UnsupportedByTarget on a queue whose engine
