@@ -48,6 +48,7 @@ class Frames:
         self._shapes = shapes
         self._slots = {buffer.name: buffer.slots for buffer in program.buffers}
         self._rotating = {buffer for buffer, slots in self._slots.items() if 1 < slots <= MAX_SLOTS}
+        self._positions: dict[tuple[int, int], Position | None] = {}
         self._votes: defaultdict[int, defaultdict[str, Counter[Terms]]]
         self._votes = defaultdict(lambda: defaultdict(Counter))
         if self._rotating:
@@ -58,9 +59,16 @@ class Frames:
         slots = self._slots[access.buffer]
         if slots == 1:
             return Position((), 0)
-        return self._position(slots, access.slot)
+        return self._position(slots, self._shapes.of(access.slot))
 
-    def _position(self, slots: int, slot: Expr) -> Position | None:
+    def _position(self, slots: int, number: int) -> Position | None:
+        """Return the slot that an expression with a number of `Shapes` names."""
+        key = (slots, number)
+        if key not in self._positions:
+            self._positions[key] = self._found_position(slots, self._shapes.expr(number))
+        return self._positions[key]
+
+    def _found_position(self, slots: int, slot: Expr) -> Position | None:
         found = form(slot)
         if not isinstance(found.terms, tuple) or (found.terms and found.modulus not in (0, slots)):
             return None
@@ -116,7 +124,7 @@ class Frames:
 
     def _vote(self, found: list[tuple[str, int]], scope: Scope) -> None:
         for (buffer, number), count in Counter(found).items():
-            position = self._position(self._slots[buffer], self._shapes.expr(number))
+            position = self._position(self._slots[buffer], number)
             if position and position.terms:
                 self._vote_for(buffer, position.terms, scope, count)
         found.clear()

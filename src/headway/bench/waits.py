@@ -12,6 +12,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from math import exp, log
 from pathlib import Path
 from typing import Any, cast
@@ -129,7 +130,7 @@ def main() -> None:
     args = parser.parse_args()
     strategy = switched(strategies.load(args.strategy), args.switch)
     rows: list[Row] = []
-    for program in (*suite(), *packaged()):
+    for program in chain(suite(), packaged()):
         print(f"measuring {program[0]}", file=sys.stderr)
         rows.append(row(*program, strategy))
     print("\n".join(lines(rows)))
