@@ -1,0 +1,202 @@
+"""Headway's strategies beside the synchronization passes of a shipping compiler.
+
+`python -m headway.bench.peers` prints the tables; `--programs N` sets the number of random programs
+(500), `--page FILE` writes the page, `--json FILE` the figures. Without the package `ascendnpu-ir`
+it says so and ends.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from headway import compiler, targets
+from headway.bench.page import geometric
+from headway.bench.peer_shapes import INPUTS, randomly, shapes, straight
+from headway.check import check
+from headway.ir.expr import Inputs
+from headway.ir.program import Program
+from headway.peers import bisheng
+from headway.peers.export import exported
+from headway.peers.replay import printed, replayed
+from headway.sim import simulate, simulate_ideal
+from headway.sync.program import SyncProgram
+from headway.targets import Target
+
+THEIRS = tuple(bisheng.PASSES)
+OURS = ("counted", "flags", "phase", "barrier")
+COLUMNS = (*THEIRS, *OURS)
+SOME_INPUTS: tuple[Inputs, ...] = (
+    {"n": 0, "m": 2, "p": 1},
+    {"n": 1, "m": 3, "p": 0},
+    {"n": 5, "m": 4, "p": 1},
+)
+OPERATIONS = 1200
+"""Instructions of the program that compile times are measured with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One program: by column its verdict, and its time over the ideal machine's on each target."""
+
+    title: str
+    verdicts: dict[str, str] = field(default_factory=dict[str, str])
+    ratios: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
+
+
+@cache
+def machines() -> dict[str, Target]:
+    """Return the targets: one on which synchronization is free, one on which it is as on trn2."""
+    free = targets.load("generic")
+    trn2 = targets.load("trn2")
+    costly = replace(free, sequencer=trn2.sequencer, barrier=trn2.barrier, has_register_sums=False)
+    return {"free": free, "trn2 costs": costly}
+
+
+def measure(title: str, program: Program, *runs: Inputs) -> Iterator[Row]:
+    """Synchronize in every way, judge and simulate each run. Raise HeadwayError as these do."""
+    free = machines()["free"]
+    ours = {column: compiler.synchronize(program, free, column) for column in OURS}
+    theirs = {column: printed(program, column) for column in THEIRS}
+    for inputs in runs:
+        synced: dict[str, tuple[SyncProgram, Inputs]] = {}
+        for column, module in theirs.items():
+            synced[column] = replayed(program, module, inputs, column), {}
+        synced |= {column: (ours[column], inputs) for column in OURS}
+        yield _row(title, program, inputs, synced)
+
+
+def _row(
+    title: str, program: Program, inputs: Inputs, synced: Mapping[str, tuple[SyncProgram, Inputs]]
+) -> Row:
+    row = Row(title, {column: check(*one).verdict for column, one in synced.items()})
+    for machine, target in machines().items():
+        ideal = simulate_ideal(targets.bind(program, target), inputs, target).latency
+        latencies = {c: simulate(one, given, target).latency for c, (one, given) in synced.items()}
+        row.ratios[machine] = {c: ns / ideal if ideal else 1.0 for c, ns in latencies.items()}
+    return row
+
+
+def compile_times(size: int = OPERATIONS) -> dict[str, float]:
+    """Return seconds of the clock that it takes to synchronize a straight line of `size`.
+
+    For their passes it is a process that reads, synchronizes and prints; for ours a call.
+    """
+    program = straight(size // 3)
+    text = exported(program)
+    steps: dict[str, Callable[[], object]] = {
+        **{name: lambda name=name: bisheng.synchronized(text, name) for name in THEIRS},
+        **{name: lambda name=name: compiler.synchronize(program, "generic", name) for name in OURS},
+    }
+    return {name: _seconds(step) for name, step in steps.items()}
+
+
+def _seconds(step: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    step()
+    return time.perf_counter() - begin
+
+
+def page(named: list[Row], random_rows: list[Row], seconds: dict[str, float]) -> str:
+    """Return the page in Markdown."""
+    parts = [INTRODUCTION]
+    for machine in machines():
+        cells = ([row.title, *(f"{row.ratios[machine][c]:.2f}" for c in COLUMNS)] for row in named)
+        parts += [
+            f"## Named shapes, synchronization: {machine}",
+            _table(["shape", *COLUMNS], cells),
+        ]
+    parts += ["## Verdicts on the named shapes", _table(["shape", *COLUMNS], map(_verdicts, named))]
+    if random_rows:
+        parts += [f"## {len(random_rows)} runs of random programs", _random(random_rows)]
+    head = ["", *seconds]
+    times = ["seconds", *(f"{value:.2f}" for value in seconds.values())]
+    parts += [f"## Compile time, {OPERATIONS:,} instructions in a straight line"]
+    parts += ["For their passes the time of a process, for ours of a call.", _table(head, [times])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _verdicts(row: Row) -> list[str]:
+    return [row.title, *(row.verdicts[column] for column in COLUMNS)]
+
+
+def _random(rows: list[Row]) -> str:
+    lines: list[list[str]] = []
+    for machine in machines():
+        ratios = {c: [row.ratios[machine][c] for row in rows] for c in COLUMNS}
+        means = (f"{geometric(ratios[c]):.3f}" for c in COLUMNS)
+        lines.append([f"geometric mean, {machine}", *means])
+        lines.append([f"worst, {machine}", *(f"{max(ratios[c]):.2f}" for c in COLUMNS)])
+    found = {column: Counter(row.verdicts[column] for row in rows) for column in COLUMNS}
+    for verdict in sorted({verdict for counts in found.values() for verdict in counts}):
+        lines.append([verdict, *(str(found[column][verdict]) for column in COLUMNS)])
+    return _table(["", *COLUMNS], lines)
+
+
+INTRODUCTION = """\
+# Beside a shipping compiler
+
+AscendNPU-IR is the open compiler of an accelerator whose engines, its *pipes*, are synchronized by
+tokens that are set and taken, with eight names for each pair of pipes. Its passes InjectSync and
+GraphSyncSolver place them; `barrier-all` is a mode for debugging with a barrier of all pipes at
+every instruction. `python -m headway.bench.peers --page docs/peers.md` writes this page: it exports
+programs of loads, additions and stores to that compiler, runs its passes as they come in the PyPI
+package `ascendnpu-ir` 1.2.0, replays what they print for given trip counts, and gives the result to
+the same judge and the same simulator as our own.
+
+Figures are times over that of the ideal machine. *Free* is a machine on which synchronization takes
+no time, so that only waiting for too much or too long counts; *trn2 costs* has the waits, flags,
+registers, loops and barriers of the trn2 model, so it is not the machine that those passes are made
+for. Replays are straight lines, without the time of loop control. How tokens work is our reading of
+the public sources. That a placement is *late* means that some wait is stricter than it has to be;
+it need not cost time."""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    """Measure, print and write down."""
+    parser = ArgumentParser(prog="python -m headway.bench.peers")
+    parser.add_argument("--programs", type=int, default=500, metavar="N")
+    parser.add_argument("--page", type=Path, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    args = parser.parse_args()
+    if bisheng.tool() is None:
+        print("skipped: ascendnpu-ir is not installed (the extra `peers`)", file=sys.stderr)
+        return
+    named = [row for title, program in shapes() for row in measure(title, program, INPUTS)]
+    rows: list[Row] = []
+    for seed in range(args.programs):
+        rows += measure(f"random-{seed}", randomly(seed), *SOME_INPUTS)
+        if seed % 50 == 49:
+            print(f"{seed + 1} of {args.programs} random programs", file=sys.stderr)
+    seconds = compile_times()
+    text = page(named, rows, seconds)
+    print(text)
+    if args.page:
+        args.page.write_text(text, encoding="utf-8")
+    if args.json:
+        figures: dict[str, Any] = {
+            "rows": [{"title": r.title, **_figures(r)} for r in (*named, *rows)],
+            "seconds": seconds,
+        }
+        args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def _figures(row: Row) -> dict[str, object]:
+    return {"verdicts": row.verdicts, "ratios": row.ratios}
+
+
+if __name__ == "__main__":
+    main()
