@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from headway.cli import terminal
+from headway import terminal
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.prove import Certificate, Gap, Proof, prove, verify

@@ -53,13 +53,13 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 unless the verdict is exact."""
+    from headway import terminal
     from headway.check import check
-    from headway.cli import terminal
     from headway.cli.all_inputs import check_all_inputs, check_certificate
     from headway.cli.binaries import load
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
-    from headway.cli.progress import Progress
+    from headway.progress import Progress
     from headway.sync.program import SyncProgram
 
     synced = load(args.synced)

@@ -49,12 +49,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
-    from headway.cli import terminal
+    from headway import terminal
     from headway.cli.files import print_json
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import all_inputs, load_program
-    from headway.cli.progress import Progress
     from headway.compiler import compare
+    from headway.progress import Progress
 
     source = load_program(args)
     names, passes = chosen_names(args.strategies), chosen_passes(args.passes)

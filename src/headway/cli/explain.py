@@ -54,8 +54,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command. A synchronized program is explained as it is."""
+    from headway import terminal
     from headway.check.reasons import reasons
-    from headway.cli import terminal
     from headway.cli.files import print_json
     from headway.prove import prove
 

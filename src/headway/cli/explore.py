@@ -44,8 +44,8 @@ def _positive(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 if something is early, stuck or not like the ideal."""
+    from headway import terminal
     from headway.check.explore import compare, explore
-    from headway.cli import terminal
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
     from headway.cli.programs import load_synced

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from headway.cli.arguments import add_command, add_json, completed
-from headway.cli.progress import say
+from headway.progress import say
 
 if TYPE_CHECKING:
     from headway.check.fuzz import Campaign, Candidate, Failure, Times

@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
-    from headway.cli import terminal
+    from headway import terminal
     from headway.cli.files import print_json
 
     kinds = [args.kind] if args.kind else list(KINDS)

@@ -14,12 +14,11 @@ from errno import ENOSPC
 from importlib import import_module
 from importlib.util import find_spec
 
-from headway import __version__
-from headway.cli import terminal
+from headway import __version__, terminal
 from headway.cli.arguments import help_of
 from headway.cli.completion import answer
-from headway.cli.progress import speaking
 from headway.errors import CheckFailed, HeadwayError
+from headway.progress import speaking
 
 COMMANDS = (
     "sync",

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     from headway.cli.files import write_text
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import all_inputs, load_program
-    from headway.cli.progress import Progress
+    from headway.progress import Progress
     from headway.report.collect import collect
     from headway.report.html import page
 

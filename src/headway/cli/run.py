@@ -80,9 +80,9 @@ def run(args: Namespace) -> int:
 
 
 def _run(args: Namespace, found: Traced, sync: SyncProgram, inputs: Inputs) -> Outcome:
-    from headway.cli.progress import Progress
     from headway.execution import concurrent, from_instructions
     from headway.execution import run as compare
+    from headway.progress import Progress
 
     return compare(
         found,

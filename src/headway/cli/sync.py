@@ -53,8 +53,8 @@ def run(args: Namespace) -> int:
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import all_inputs, load_program
-    from headway.cli.progress import say
     from headway.compiler import fit
+    from headway.progress import say
     from headway.sync import to_text
 
     passes = chosen_passes(args.passes)

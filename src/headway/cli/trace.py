@@ -31,8 +31,8 @@ def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import write_text
     from headway.cli.kernel_arguments import assumptions, recorded, traced
-    from headway.cli.progress import say
     from headway.ir import to_text
+    from headway.progress import say
 
     trace = recorded(args)
     write_text(args.output, to_text(traced(args, trace).program))

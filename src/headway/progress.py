@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Any, TextIO, cast
 
-from headway.cli import terminal
+from headway import terminal
 
 PATIENCE = 2.0
 """Seconds before the first word."""
