@@ -65,6 +65,9 @@ class Blocks:
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
+        if not self._rest:
+            blocks = sum(isinstance(part, range) for part in self._chosen)
+            return blocks + len(self._base.shape)
         return len(self.shape)
 
     @property

@@ -106,7 +106,7 @@ def finfo(dtype: object) -> SimpleNamespace:
 # ---- reductions over loops and programs
 
 
-class Reduction:
+class Reduction(ew.Assigned):
     """What `nl.loop_reduce` gives: a value to be combined with those of other iterations.
 
     Assigned to a tile, it is copied in the first iteration of the loops and combined in the others.

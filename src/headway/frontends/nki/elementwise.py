@@ -5,9 +5,10 @@ Each is recorded as the instruction that the public documentation names for it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from headway.frontends.nki.accumulation import accumulates
 from headway.frontends.nki.affine import Sym
@@ -36,10 +37,10 @@ BINARY = frozenset(
 REDUCTIONS = frozenset("sum max min mean prod var all any".split())
 
 
-@runtime_checkable
-class Assigned(Protocol):
+class Assigned(ABC):
     """A value that records its own assignment."""
 
+    @abstractmethod
     def assign_to(self, target: Tensor) -> None:
         """Record `target[...] = self`."""
 

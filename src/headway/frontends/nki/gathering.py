@@ -6,13 +6,14 @@ Indices that leave the dimension belong to a mask; they have no place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from headway.frontends.nki.affine import Number
 from headway.frontends.nki.layout import UNFOLLOWED, Table
 from headway.frontends.nki.registers import Indices, Register
-from headway.frontends.nki.tensor import Tensor, run_time
+from headway.frontends.nki.tensor import Axis, Tensor, run_time
 
 
 def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
@@ -36,20 +37,21 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
             arrays.append((_indices(part, axis.size), axis.size, axis.stride))
         else:
             offset = offset + part * axis.stride
-    view = replace(view, dynamic=tuple(dynamic))
+    if len(dynamic) > len(tensor.dynamic):
+        view = replace(view, dynamic=tuple(dynamic))
     rank = view.ndim
     while rank > max((array.ndim for array, _, _ in arrays), default=rank):
         rank -= 1  # a tile of one dimension was given a second one, of size 1
     strides = [0] * rank
     for array, extent, stride in arrays:
-        steps = _steps(array)
-        if steps is None or array.min() < 0 or array.max() >= extent:
+        first, even = described(array)
+        if even.steps is None or first + even.least < 0 or first + even.greatest >= extent:
             return _tabled(view, offset, arrays, rank)
-        offset = offset + int(array.flat[0]) * stride
-        for d, step in enumerate(steps, rank - array.ndim):
+        offset = offset + first * stride
+        for d, step in enumerate(even.steps, rank - array.ndim):
             strides[d] += step * stride
     strides += [0] * (view.ndim - rank)
-    axes = tuple(replace(a, stride=s) for a, s in zip(view.axes, strides, strict=True))
+    axes = tuple([Axis(a.size, a.root, a.step, s) for a, s in zip(view.axes, strides, strict=True)])
     return replace(view, offset=offset, axes=axes)
 
 
@@ -59,18 +61,45 @@ def _indices(part: Any, extent: int) -> Any:
     return np.arange(*part.indices(extent)) if isinstance(part, slice) else np.asarray(part)
 
 
-def _steps(array: Any) -> list[int] | None:
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How an array grows from its first element: by `steps` along each dimension, if evenly."""
+
+    steps: tuple[int, ...] | None
+    least: int
+    greatest: int
+
+
+def described(array: Any) -> tuple[int, Growth]:
+    """Return the first element of an array, and how it grows from there."""
+    first = int(array.item(0)) if array.size else 0
+    # Iterations of a loop use the same arrays, moved.
+    moved = array - first
+    return first, _growth(moved.shape, moved.dtype.str, moved.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _growth(shape: tuple[int, ...], dtype: str, content: bytes) -> Growth:
+    import numpy as np
+
+    array = np.frombuffer(content, dtype=dtype).reshape(shape)
+    if not array.size:
+        return Growth((0,) * array.ndim, 0, -1)
+    return Growth(_steps(array), int(array.min()), int(array.max()))
+
+
+def _steps(array: Any) -> tuple[int, ...] | None:
     """Return how an array grows along each dimension, None if it does not grow evenly."""
     import numpy as np
 
-    first = int(array.flat[0]) if array.size else 0
+    first = int(array.flat[0])
     steps = [
         int(array.take(1, axis=d).flat[0]) - first if size > 1 else 0
         for d, size in enumerate(array.shape)
     ]
     grids = np.ogrid[tuple(slice(size) for size in array.shape)]
     even = first + sum(grid * step for grid, step in zip(grids, steps, strict=True))
-    return steps if np.array_equal(np.broadcast_to(even, array.shape), array) else None
+    return tuple(steps) if np.array_equal(np.broadcast_to(even, array.shape), array) else None
 
 
 def _tabled(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from headway.frontends.nki.affine import Number, Sym
-from headway.frontends.nki.gathering import placed
+from headway.frontends.nki.gathering import described, placed
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.registers import Indices, Register
 from headway.frontends.nki.tensor import Axis, Index, Tensor, index_operands, run_time, sequence
@@ -159,7 +159,8 @@ def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
     for axis, part in zip(tensor.axes, (p for p in parts if p is not None), strict=True):
         if _is_array(part):
             shapes.append(tuple(part.shape))
-            low, high = max(0, int(part.min())), min(axis.size, int(part.max()) + 1)
+            first, even = described(np.asarray(part))
+            low, high = max(0, first + even.least), min(axis.size, first + even.greatest + 1)
             narrowed: Index = slice(low, max(low, high))
         elif isinstance(part, Tensor | Register):
             also += index_operands(part)
