@@ -5,6 +5,7 @@
 
 import shutil
 from itertools import islice
+from pathlib import Path
 
 import pytest
 from command_line import Cli
@@ -13,6 +14,7 @@ from headway import SyncProgram, kernels, native, synchronize
 from headway.check import check
 from headway.check.mutate import mutants
 from headway.errors import InvalidInput, InvalidProgram, UnsupportedByTarget
+from headway.ir import parse
 from headway.ir.expr import Inputs
 from headway.isa import lower
 from headway.sync import parse_sync
@@ -32,6 +34,12 @@ def synced(kernel: str, strategy: str = "counted") -> SyncProgram:
 @pytest.mark.parametrize("kernel", kernels.names())
 def test_counted_has_no_race_and_leaves_the_memory_of_the_sequential_program(kernel: str):
     outcome = native.run(lower(synced(kernel)), kernels.load(kernel).inputs, "thread")
+    assert outcome.is_good, outcome.report
+
+
+def test_hardware_runs_a_region_in_order():
+    text = (Path(__file__).parents[2] / "examples/accumulate.hwy").read_text()
+    outcome = native.run(lower(synchronize(parse(text), "trn2")), {"n": 20}, "thread")
     assert outcome.is_good, outcome.report
 
 

@@ -22,6 +22,7 @@ from headway.check.needs import reference
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.ir.program import Instr
+from headway.spec import is_fused
 from headway.sync.expand import expand
 from headway.sync.program import SyncProgram
 from headway.values import Values
@@ -128,7 +129,8 @@ class _Run:
     def _issue(self, step: Step) -> None:
         counter, need = step.issues, step.need
         assert need is not None
-        start = max(self._now, self._free[counter]) if self._serial[counter] else self._now
+        is_after = self._serial[counter] or is_fused(need.instance)
+        start = max(self._now, self._free[counter]) if is_after else self._now
         latency = self._random.expovariate(1) * self._counter_pace[counter]
         end = max(start + latency, self._free[counter])
         self._free[counter] = end

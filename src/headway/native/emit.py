@@ -191,7 +191,8 @@ class _Writer:
         if isinstance(node, Instr):
             counter = f"&counters[{self._counters[node.counter]}]"
             given = f"give({counter}, {run}, {depth}, {iterations}, {post});"
-            is_held = i.op is Op.EXEC and node.counter in self._program.serial
+            is_serial = i.op is Op.EXEC and node.counter in self._program.serial
+            is_held = is_serial or node.fused  # the hardware runs a region in order
             return f"drain({counter}); {given}" if is_held else given
         done = "" if i.post is None else f" signal_one({post}, 0);"
         return f"{run}({iterations});{done}"

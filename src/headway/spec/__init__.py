@@ -13,7 +13,7 @@ from headway.spec.instances import (
     readers_inside,
 )
 from headway.spec.machine import Issue, ideal
-from headway.spec.required import is_ordered, required
+from headway.spec.required import is_fused, is_ordered, required
 from headway.spec.signals import Signals, is_silent
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "dependences",
     "ideal",
     "instances",
+    "is_fused",
     "is_ordered",
     "is_silent",
     "negative_trip",
