@@ -6,7 +6,7 @@ import sys
 import pytest
 from command_line import Cli, Result
 
-from headway.cli import progress
+from headway import progress
 from headway.cli.main import main
 
 

@@ -14,7 +14,7 @@ import pytest
 from command_line import Cli
 
 import headway
-from headway.cli import progress, terminal
+from headway import progress, terminal
 from headway.cli.main import COMMANDS, parser
 
 TABLE = ("compare", "sync-chain", "--input", "n=4", "--quiet")
