@@ -23,7 +23,7 @@ class HwyLexer(RegexLexer):
     tokens: ClassVar = {
         "root": [
             (r"^\s*//.*$|#.*$", Comment.Single),
-            (r"@[\w-]+", Name.Class),
+            (r"@[\w-]+", Name.Function),
             (words(tuple(WORDS), suffix=r"\b"), Keyword),
             (TITLES, Keyword),
             (MORE, Keyword),

@@ -11,7 +11,7 @@ from html import escape
 MOST_LINES = 400
 """Lines of a program that are shown; the others are counted."""
 
-RIGHT = ' style="text-align:right"'
+RIGHT, LEFT = (f' style="text-align:{side};padding:2px 10px"' for side in ("right", "left"))
 GOOD, BAD = "#1a7f37", "#c62828"
 
 
@@ -44,7 +44,7 @@ def table(rows: Sequence[Sequence[str]], caption: str = "") -> str:
 
 def _cells(row: Sequence[str], tag: str) -> Iterable[str]:
     for number, text in enumerate(row):
-        style = RIGHT if number else ' style="text-align:left"'
+        style = RIGHT if number else LEFT
         yield f"<{tag}{style}>{escape(text)}</{tag}>"
 
 

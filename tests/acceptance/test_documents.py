@@ -124,3 +124,11 @@ def test_drawings_are_those_of_the_current_code(tmp_path: Path) -> None:
     kept = {path: (ROOT / "docs/images" / path).read_text() for path in drawn}
     assert drawn == kept
     assert len(drawn) > 10
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the other documents are checked in the site, where they have places too."""
+    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    dead = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert dead == []
+    assert len(links) > 10

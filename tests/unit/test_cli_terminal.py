@@ -1,5 +1,6 @@
 """What commands show on a terminal, in a pipe, in other shells: width, colours, progress, notes."""
 
+import io
 import os
 import pty
 import re
@@ -127,6 +128,44 @@ def test_long_work_is_said_on_standard_error(
     assert lines[0] == "0 s: sync ..."
     assert re.fullmatch(r"\d s: counted \.\.\.", lines[-1])
     assert len(lines) <= 8  # the pauses grow
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown_at_last(text: str) -> str:
+    """Return what is left of a line that is written again and again."""
+    return "\n".join(line.rpartition(progress.CLEAR)[2] for line in text.split("\n"))
+
+
+def test_a_terminal_gets_one_line_that_goes_away(
+    slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = Terminal()
+    monkeypatch.setattr(sys, "stderr", error)
+    with progress.speaking("sync", is_quiet=False):
+        slow(0.5)
+    said = error.getvalue()
+    assert f"{progress.CLEAR}0 s: sync ..." in said
+    assert "\n" not in said
+    assert shown_at_last(said) == ""
+
+
+def test_output_takes_the_line_away_first(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = Terminal()
+    monkeypatch.setattr(sys, "stderr", both)
+    monkeypatch.setattr(sys, "stdout", both)
+    with progress.speaking("show", is_quiet=False):
+        slow(0.5)
+        print("a result")
+        slow(0.3)
+    assert "0 s: show ..." in both.getvalue()
+    assert shown_at_last(both.getvalue()) == "a result\n"
+    assert sys.stdout is both
 
 
 def test_quick_work_is_not_said(capsys: pytest.CaptureFixture[str]) -> None:

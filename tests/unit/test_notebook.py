@@ -129,3 +129,12 @@ def test_a_long_run_is_a_small_drawing(synced: hw.SyncProgram) -> None:
 
 def test_names_are_escaped() -> None:
     assert "<b>" not in html.table([["<b>"]], "<b>").replace("&lt;b&gt;", "")
+
+
+def test_a_drawing_leaves_the_style_of_its_page_alone(synced: hw.SyncProgram) -> None:
+    style = ElementTree.fromstring(svg(hw.simulate(synced, {"n": 3}))).findtext(
+        "s:style", "", NAMESPACE
+    )
+    rules = [rule for rule in style.split("}") if rule]
+    assert len(rules) > 3
+    assert all(rule.startswith(".hw ") for rule in rules)

@@ -27,9 +27,10 @@ MOST_ARROWS = 80
 MOST_INSTANCES = 200_000
 """A longer run is not drawn in a notebook: that would take seconds."""
 
+# A style inside a page holds for all of it, so that its names are our own.
 STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:#222222}"
-    ".n{font-size:11px;fill:white}.d{fill:#222222}.t{font-weight:600}.g{fill:#666666}"
+    ".hw text{font:12px system-ui,sans-serif;fill:#222222}.hw .hw-title{font-weight:600}"
+    ".hw .hw-name{font-size:11px;fill:white}.hw .hw-dark{fill:#222222}.hw .hw-mark{fill:#666666}"
 )
 
 
@@ -54,7 +55,7 @@ def svg(*timelines: Timeline, width: int = 760) -> str:
     parts += _axis(scale, top)
     height = top + AXIS
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}"'
+        f'<svg class="hw" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}"'
         f' width="{width}" height="{height:.0f}" style="max-width:100%;height:auto"'
         f' role="img" aria-label="{escape(_summary(timelines))}">'
         f"<style>{STYLE}</style>{_HEAD}"
@@ -65,8 +66,8 @@ def svg(*timelines: Timeline, width: int = 760) -> str:
 
 
 _HEAD = (
-    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7"'
-    f' orient="auto"><path d="M0 0.5L8 4L0 7.5z" fill="{INK}"/></marker></defs>'
+    '<defs><marker id="hw-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7"'
+    f' markerHeight="7" orient="auto"><path d="M0 0.5L8 4L0 7.5z" fill="{INK}"/></marker></defs>'
 )
 
 
@@ -77,7 +78,7 @@ def _summary(timelines: tuple[Timeline, ...]) -> str:
 
 def _panel(timeline: Timeline, tracks: list[Track], scale: _Scale, top: float) -> Iterator[str]:
     title = f"{timeline.strategy}: {timeline.latency:,.0f} ns"
-    yield f'<text class="t" x="{LEFT}" y="{top + 16:.0f}">{escape(title)}</text>'
+    yield f'<text class="hw-title" x="{LEFT}" y="{top + 16:.0f}">{escape(title)}</text>'
     for row, track in enumerate(tracks):
         middle = top + TITLE + ROW * (row + 0.5)
         name = escape(track.counter)
@@ -118,9 +119,9 @@ def _instance(instance: Timed, begin: float, end: float, colour: str, middle: fl
     bar = _rect(begin, end, middle, colour, 0.55 if is_light else 1, hint)
     for text in (name, instance.name):
         if CHARACTER * len(text) < end - begin:
-            dark = " d" if is_light or colour in PALE else ""
+            dark = " hw-dark" if is_light or colour in PALE else ""
             at = f'x="{(begin + end) / 2:.1f}" y="{middle + 4:.1f}" text-anchor="middle"'
-            return f'{bar}<text class="n{dark}" {at}>{escape(text)}</text>'
+            return f'{bar}<text class="hw-name{dark}" {at}>{escape(text)}</text>'
     return bar
 
 
@@ -158,7 +159,7 @@ def _arrow(x: float, y: float, to_x: float, to_y: float) -> str:
     return (
         f'<path d="M{x:.1f} {y:.1f}C{x:.1f} {(y + to_y) / 2:.1f} {to_x:.1f} {(y + to_y) / 2:.1f}'
         f' {to_x:.1f} {to_y:.1f}" fill="none" stroke="{INK}" stroke-width="1"'
-        ' marker-end="url(#head)"/>'
+        ' marker-end="url(#hw-head)"/>'
     )
 
 
@@ -170,7 +171,8 @@ def _axis(scale: _Scale, top: float) -> Iterator[str]:
         x = scale.x(tick * step)
         yield _line(x, x, top, top + 4, GREY)
         label = f"{tick * step / size:,g}" + (f" {unit}" if tick == 0 else "")
-        yield f'<text class="g" x="{x:.1f}" y="{top + 18:.0f}" text-anchor="middle">{label}</text>'
+        at = f'x="{x:.1f}" y="{top + 18:.0f}" text-anchor="middle"'
+        yield f'<text class="hw-mark" {at}>{label}</text>'
 
 
 def _step(until: float) -> int:
