@@ -11,7 +11,9 @@ from html import escape
 MOST_LINES = 400
 """Lines of a program that are shown; the others are counted."""
 
-RIGHT, LEFT = (f' style="text-align:{side};padding:2px 10px"' for side in ("right", "left"))
+RIGHT, LEFT = (
+    f' style="text-align:{side};padding:2px 8px;white-space:nowrap"' for side in ("right", "left")
+)
 GOOD, BAD = "#1a7f37", "#c62828"
 
 
