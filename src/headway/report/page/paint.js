@@ -219,14 +219,12 @@ export function paintPath(painter, run) {
   const { path } = run;
   const first = spanAt(path, from);
   const end = spanAt(path, to) + 1;
+  if (end - first > MANY) return paintPathShares(painter, run);
   const line = new Path2D();
   let before = null;
-  let column = -Infinity;
   for (let i = first; i < end; i++) {
     const left = Math.max(x(spanBegin(path, i)), painter.left - scale);
     const right = Math.min(x(path.end[i]), painter.right + scale);
-    if (right - column < 0.5 * scale && end - first > MANY) continue; // more than can be seen
-    column = right;
     const y = painter.middle(laneOf(run, path.place[i]), path.reason[i]);
     if (before === null) line.moveTo(left, y);
     else if (before !== y) line.lineTo(left, y);
@@ -242,6 +240,25 @@ export function paintPath(painter, run) {
   context.lineWidth = 1.8 * scale;
   context.strokeStyle = palette.path;
   context.stroke(line);
+}
+
+/** Paint along each lane how much of the critical path it has: darker, the more. */
+function paintPathShares(painter, run) {
+  const { palette, scale } = painter;
+  const { path, lanes } = run;
+  run.pathBins ??= new Bins(run.latency, lanes.length, path.end.length, (add) => {
+    const numbers = run.counters.map((_, counter) => lanes.indexOf(laneOf(run, counter)));
+    for (let i = 0; i < path.end.length; i++) add(spanBegin(path, i), path.end[i], numbers[path.place[i]]);
+  });
+  const colour = pixelOf(palette.path);
+  lanes.forEach((lane, n) => {
+    const y = painter.middle(lane, lane.track ? WORKING : IDLE);
+    const strip = new Strip(painter, y - 1.5 * scale, 3 * scale);
+    eachColumn(painter, run, run.pathBins, strip, (column, data, at) => {
+      if (data[at + n]) strip.shade(column, 0.15 + (0.85 * data[at + n]) / 255, colour);
+    });
+    strip.draw();
+  });
 }
 
 /** Paint a frame around an instance, and an arrow to it from each instance that it waited for. */
