@@ -26,7 +26,34 @@ def test_a_program_is_proved_for_all_inputs(cli: Cli, synced: str) -> None:
     assert result.out == (
         "proved for all inputs: 3 dependences are kept (2 by b-wait, 1 by a-order), "
         "2 waits ask for the past; none is early, no deadlock\n"
+        "no wait is late, for any inputs\n"
     )
+
+
+def test_waits_that_are_late_for_some_inputs_are_told_with_them(cli: Cli, synced: str) -> None:
+    late = synced.replace("vector >= shadow.vector - 1", "vector >= shadow.vector")
+    result = cli("check", "-", "--all-inputs", stdin=late)
+    assert result.code == 0
+    assert result.out.splitlines()[1] == (
+        "late with --input n=2: step0[1] on scalar waits for signal 1 of vector and does not"
+        " depend on vector here"
+    )
+    found = json.loads(cli("check", "-", "--all-inputs", "--json", stdin=late).out)
+    assert (found["verdict"], found["late"], found["late_inputs"]) == (
+        "proved",
+        "sometimes",
+        {"n": 2},
+    )
+
+
+def test_whether_flags_are_late_is_undecided(cli: Cli) -> None:
+    text = cli(*SYNC, "--strategy", "flags").out
+    result = cli("check", "-", "--all-inputs", stdin=text)
+    assert result.code == 0
+    lines = result.out.splitlines()
+    assert lines[0].startswith("proved for all inputs: ")
+    assert lines[1].startswith("late is undecided: ")
+    assert lines[-1] == "4 inputs tried: all of numbers 0 to 3"
 
 
 def test_a_wrong_program_is_refuted_by_inputs_that_are_printed(cli: Cli, synced: str) -> None:
@@ -36,7 +63,7 @@ def test_a_wrong_program_is_refuted_by_inputs_that_are_printed(cli: Cli, synced:
 
 
 def test_what_is_neither_proved_nor_refuted_says_what_was_tried(cli: Cli) -> None:
-    text = cli(*SYNC, "--strategy", "flags").out
+    text = cli(*SYNC, "--strategy", "phase").out
     result = cli("check", "-", "--all-inputs", stdin=text)
     assert result.code == 3
     assert result.out.startswith("undecided: 1 gap in the proof, and no inputs that go wrong\n")
@@ -64,9 +91,10 @@ def test_a_certificate_is_written_and_checked(cli: Cli, synced: str, tmp_path: P
 
 def test_what_cannot_be_proved_gets_no_certificate(cli: Cli, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    result = cli(*SYNC, "--strategy", "flags", "--certificate", str(proof))
+    result = cli(*SYNC, "--strategy", "phase", "--certificate", str(proof))
     assert result.code == 3
-    assert "not proved: programs with flags are not followed" in result.err
+    assert "not proved: flag " in result.err
+    assert " holds 2 tokens and may lose one" in result.err
     assert not proof.exists()
 
 

@@ -94,6 +94,28 @@ def test_mutants_are_counted(cli: Cli):
     assert report["missed"] == 0
 
 
+def test_mutants_that_make_no_difference_are_listed_with_the_reason(cli: Cli, tmp_path: Path):
+    path = tmp_path / "redundant.jsonl"
+    result = cli(
+        "fuzz", "--programs", "3", "--seed", "5", "--strategies", "scoreboard,barrier",
+        "--mutants", "--in-turn", "--list", str(path), "--json",
+    )  # fmt: skip
+    report = json.loads(result.out)
+    listed = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(listed) == report["equivalent"] > 0
+    turns = ["scoreboard", "barrier"]
+    assert all(entry["strategy"] == turns[entry["seed"] % 2] for entry in listed)
+    assert all(entry["place"] and entry["engine"] and entry["kind"] for entry in listed)
+    reasons = {entry["message"].removeprefix("redundant: ") for entry in listed}
+    assert reasons == set(report["redundant"])
+
+
+def test_a_list_is_of_mutants(cli: Cli):
+    result = cli("fuzz", "--programs", "1", "--list", "x.jsonl")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "error: --list and --in-turn are about mutants: add --mutants\n"
+
+
 @dataclass(frozen=True)
 class Forgetful:
     """The scoreboard, of whose waits every other one is missing."""

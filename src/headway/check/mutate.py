@@ -39,10 +39,11 @@ Waiting = Exec | Load | Waits
 
 
 class Mutant(NamedTuple):
-    """A program with one mistake; `kind` is one of `KINDS`."""
+    """A program with one mistake; `kind` is one of `KINDS`, `place` what it was made in."""
 
     kind: str
     engine: str
+    place: str
     program: SyncProgram
 
 
@@ -51,8 +52,9 @@ def mutants(sync: SyncProgram, kinds: Iterable[str] | None = None) -> Iterator[M
     with deep_nests():
         for engine in sync.engines:
             for kind in KINDS if kinds is None else kinds:
-                for body in KINDS[kind](engine):
-                    yield Mutant(kind, engine.engine, _with(sync, replace(engine, body=body)))
+                for place, body in KINDS[kind](engine):
+                    changed = _with(sync, replace(engine, body=body))
+                    yield Mutant(kind, engine.engine, place, changed)
 
 
 def _with(sync: SyncProgram, changed: EngineProgram) -> SyncProgram:
@@ -60,38 +62,69 @@ def _with(sync: SyncProgram, changed: EngineProgram) -> SyncProgram:
     return replace(sync, engines=tuple(engines))
 
 
-Change = Callable[[SyncNode], Iterable[Body]]
-"""What may stand in place of a node: any number of mistakes, each a row of nodes."""
+Mistake = tuple[str, Body]
+"""What a mistake was made in, and what stands there now."""
+
+Change = Callable[[SyncNode], Iterable[Mistake]]
+"""What may stand in place of a node: any number of mistakes."""
 
 
-def _everywhere(body: Body, change: Change) -> Iterator[Body]:
+def _everywhere(body: Body, change: Change) -> Iterator[Mistake]:
     """Yield the body once for every change of a node at any depth."""
     for i, node in enumerate(body):
-        for nodes in (*change(node), *_inside(node, change)):
-            yield (*body[:i], *nodes, *body[i + 1 :])
+        for place, nodes in (*change(node), *_inside(node, change)):
+            yield place, (*body[:i], *nodes, *body[i + 1 :])
 
 
-def _inside(node: SyncNode, change: Change) -> Iterator[Body]:
+def _inside(node: SyncNode, change: Change) -> Iterator[Mistake]:
     if isinstance(node, SyncLoop | SyncWhile | SyncIf) and node.load:
-        for loads in change(node.load):  # a load stays a load; only its waits change
+        for place, loads in change(node.load):  # a load stays a load; only its waits change
             if len(loads) == 1 and isinstance(loads[0], Load):
-                yield (replace(node, load=loads[0]),)
+                yield place, (replace(node, load=loads[0]),)
     match node:
         case SyncLoop() | SyncWhile():
-            yield from ((replace(node, body=body),) for body in _everywhere(node.body, change))
+            for place, body in _everywhere(node.body, change):
+                yield place, (replace(node, body=body),)
         case SyncIf():
-            yield from ((replace(node, then=b),) for b in _everywhere(node.then, change))
-            yield from ((replace(node, orelse=b),) for b in _everywhere(node.orelse, change))
+            for place, body in _everywhere(node.then, change):
+                yield place, (replace(node, then=body),)
+            for place, body in _everywhere(node.orelse, change):
+                yield place, (replace(node, orelse=body),)
         case _:
             pass
 
 
+def _named(node: SyncNode) -> str:
+    """Return how a node is called in a list of mistakes."""
+    match node:
+        case Exec():
+            return node.instr
+        case Load():
+            return f"load {node.control}"
+        case Assign():
+            return f"{node.register} := {node.value}"
+        case SetFlag():
+            return f"set {node.flag}"
+        case TakeFlag():
+            return f"take {node.flag}"
+        case SyncLoop():
+            return f"loop {node.iteration}"
+        case SyncWhile():
+            return f"while {node.iteration}"
+        case SyncIf():
+            return f"if {node.condition}"
+        case Barrier():
+            return "barrier"
+        case Waits():
+            return "wait"
+
+
 def _each_wait(mistake: Callable[[Wait], tuple[Wait, ...]]) -> Change:
-    def change(node: SyncNode) -> Iterator[Body]:
+    def change(node: SyncNode) -> Iterator[Mistake]:
         if isinstance(node, Waiting):
             for i, wait in enumerate(node.waits):
                 waits = (*node.waits[:i], *mistake(wait), *node.waits[i + 1 :])
-                yield (replace(node, waits=waits),)
+                yield f"{_named(node)}: {wait}", (replace(node, waits=waits),)
 
     return change
 
@@ -105,38 +138,38 @@ def _shifted(by: int) -> Callable[[Wait], tuple[Wait, ...]]:
 
 
 def _dropped(*kinds: type[SyncNode]) -> Change:
-    def change(node: SyncNode) -> Iterator[Body]:
+    def change(node: SyncNode) -> Iterator[Mistake]:
         if isinstance(node, kinds):
-            yield ()
+            yield _named(node), ()
 
     return change
 
 
-def _changing(change: Change) -> Callable[[EngineProgram], Iterator[Body]]:
+def _changing(change: Change) -> Callable[[EngineProgram], Iterator[Mistake]]:
     return lambda engine: _everywhere(engine.body, change)
 
 
-def _moved(engine: EngineProgram) -> Iterator[Body]:
+def _moved(engine: EngineProgram) -> Iterator[Mistake]:
     """Move one wait behind its instruction, to stand before what comes next."""
 
-    def change(node: SyncNode) -> Iterator[Body]:
+    def change(node: SyncNode) -> Iterator[Mistake]:
         if isinstance(node, Exec | Load):
             for i, wait in enumerate(node.waits):
                 others = (*node.waits[:i], *node.waits[i + 1 :])
-                yield (replace(node, waits=others), Waits((wait,)))
+                yield f"{_named(node)}: {wait}", (replace(node, waits=others), Waits((wait,)))
 
     return _everywhere(engine.body, change)
 
 
-def _reset(engine: EngineProgram) -> Iterator[Body]:
+def _reset(engine: EngineProgram) -> Iterator[Mistake]:
     """Reset one row of registers, which the body of a loop sets, where the loop begins."""
 
-    def change(node: SyncNode) -> Iterator[Body]:
+    def change(node: SyncNode) -> Iterator[Mistake]:
         if isinstance(node, SyncLoop | SyncWhile):
             set_inside = _assigned(node.body)
             for register in engine.registers:
                 if register.name in set_inside:
-                    yield (*_zero(register), node)
+                    yield f"{register.name} before {_named(node)}", (*_zero(register), node)
 
     return _everywhere(engine.body, change)
 
@@ -156,7 +189,7 @@ def _assigned(body: Body) -> frozenset[str]:
     return frozenset(found)
 
 
-KINDS: dict[str, Callable[[EngineProgram], Iterator[Body]]] = {
+KINDS: dict[str, Callable[[EngineProgram], Iterator[Mistake]]] = {
     "wait-deleted": _changing(_each_wait(lambda wait: ())),
     "threshold-raised": _changing(_each_wait(_shifted(1))),
     "threshold-lowered": _changing(_each_wait(_shifted(-1))),

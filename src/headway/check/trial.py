@@ -1,10 +1,11 @@
 """Try mutants: the judge has to catch every one that makes a difference.
 
 In     random programs, synchronized, and their mutants
-Out    caught      the verdict is not that of the original
-       equivalent  the engines do the same; or the verdict is the same, and so are the issue
-                   times under random durations
-       missed      the verdict is the same, and the clock says otherwise: a hole in the judge
+Out    caught      the judge finds something else than in the original
+       equivalent  the engines do the same; or the judge finds the same, and under random durations
+                   everything is issued at the same times: those of the ideal machine if the
+                   original is exact, else those of the original
+       missed      the judge finds the same, and the clock says otherwise: a hole in the judge
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from headway.check.fuzz import Candidate, Simulate, difference, violation
+from headway.check.fuzz import Candidate, Simulate, Times, difference, violation
 from headway.check.generate import Shape, generate, with_random_durations
 from headway.check.judge import Replay, reference
 from headway.check.mutate import Mutant, mutants
-from headway.check.verdict import verdict
 from headway.errors import HeadwayError, UnsupportedByTarget
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
@@ -35,8 +35,12 @@ SMALL = Shape(instructions=9, instances=100)
 
 Fate = Literal["caught", "equivalent", "missed"]
 
+Found = tuple[str, str, str, int, int]
+"""A finding: kind, instance, counter, threshold and what is required."""
+
 SAME_ACTIONS = "the engines do the same"
-SAME_TIMES = "everything is issued at the same times"
+IDEAL_TIMES = f"everything is issued when the ideal machine issues it, in {RUNS} runs"
+SAME_TIMES = f"everything is issued when the original issues it, in {RUNS} runs"
 """How it is established that a mutant is equivalent: what it has changed is redundant."""
 
 
@@ -48,24 +52,32 @@ class Tried(NamedTuple):
     strategy: str
     kind: str
     engine: str
+    place: str
     fate: Fate
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """What every seed is tried with. All of it can be sent to another process."""
+    """What every seed is tried with. All of it can be sent to another process.
+
+    `is_in_turn`: with one of the candidates, the next one for the next seed.
+    """
 
     candidates: tuple[Candidate, ...]
     simulate: Simulate
     shape: Shape = SMALL
+    is_in_turn: bool = False
 
     def outcome(self, seed: int) -> list[Tried]:
         """Try every mutant of every candidate on the program of a seed."""
         case = generate(seed, self.shape)
+        chosen = self.candidates
+        if self.is_in_turn:
+            chosen = (chosen[seed % len(chosen)],)
         return [
-            Tried(seed, candidate.name, mutant.kind, mutant.engine, *trial.fate(mutant))
-            for candidate in self.candidates
+            Tried(seed, candidate.name, *mutant[:3], *trial.fate(mutant))
+            for candidate in chosen
             for trial in self._trial(candidate, case.program, case.inputs, seed)
             for mutant in mutants(trial.synced)
         ]
@@ -101,7 +113,7 @@ class Trial:
         self._seed = seed
         self._needs = list(reference(synced, inputs))
         self._events = expand(synced, inputs)
-        self._verdict = self._judge(synced, self._events)
+        self._found = self._judge(synced, self._events)
 
     def fate(self, mutant: Mutant) -> tuple[Fate, str]:
         """Return what becomes of a mutant, and what a missed one does or why it is equivalent."""
@@ -112,34 +124,47 @@ class Trial:
             return "caught", ""  # it does not even run
         if _actions(alone[mutant.engine]) == _actions(self._events[mutant.engine]):
             return "equivalent", SAME_ACTIONS  # thresholds do not depend on time: nothing differs
-        if self._judge(mutant.program, {**self._events, **alone}) != self._verdict:
+        if self._judge(mutant.program, {**self._events, **alone}) != self._found:
             return "caught", ""
         wrong = self._by_the_clock(mutant.program)
-        return ("missed", wrong) if wrong else ("equivalent", SAME_TIMES)
+        if wrong:
+            return "missed", wrong
+        return "equivalent", SAME_TIMES if self._found else IDEAL_TIMES
 
-    def _judge(self, synced: SyncProgram, events: dict[str, list[Event]]) -> str:
+    def _judge(self, synced: SyncProgram, events: dict[str, list[Event]]) -> frozenset[Found]:
+        """Return what the judge finds, apart from places and words; nothing if all is exact."""
         replay = Replay(synced, self._needs, events)
         replay.run()
-        return verdict(replay.findings, len(self._needs), replay.waits).verdict
+        return frozenset(
+            (f.kind, f.instance, f.counter, f.threshold, f.required) for f in replay.findings
+        )
 
     @cached_property
-    def _runs(self) -> Sequence[tuple[Program, list[Issue]]]:
-        programs = (
-            with_random_durations(self.synced.program, random.Random(f"{self._seed}/{run}"))
+    def _runs(self) -> Sequence[tuple[Program, list[Issue], Times]]:
+        """Runs with random durations: the program, the ideal machine, and the original."""
+        return [
+            (program, ideal(program, self._inputs), self._timed(self.synced, program))
             for run in range(RUNS)
-        )
-        return [(program, ideal(program, self._inputs)) for program in programs]
+            for program in (
+                with_random_durations(self.synced.program, random.Random(f"{self._seed}/{run}")),
+            )
+        ]
+
+    def _timed(self, synced: SyncProgram, program: Program) -> Times:
+        return self._simulate(replace(synced, program=program), self._inputs)
 
     def _by_the_clock(self, synced: SyncProgram) -> str:
-        """Return what a program that should be like the original does wrong in some run, or ""."""
-        for program, issues in self._runs:
+        """Return what a program that should be like the original does otherwise, or ""."""
+        for program, issues, original in self._runs:
             try:
-                times = self._simulate(replace(synced, program=program), self._inputs)
+                times = self._timed(synced, program)
             except HeadwayError as error:
                 return str(error)
             wrong = violation(program, self._inputs, times)
-            if not wrong and self._verdict == "exact":
+            if not wrong and not self._found:
                 wrong = difference(issues, times)
+            if not wrong and self._found and times != original:
+                wrong = "something is issued at another time than in the original"
             if wrong:
                 return wrong
         return ""

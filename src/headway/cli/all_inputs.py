@@ -1,6 +1,7 @@
 """What `headway check --all-inputs` and `--certificate` do: a verdict for all inputs.
 
-Exit codes: 0 proved, 3 refuted by inputs that are printed, or undecided.
+Exit codes: 0 proved, 3 refuted by inputs that are printed, or undecided. Whether a wait is late for
+some inputs is said too, and does not change the exit code.
 """
 
 from __future__ import annotations
@@ -8,41 +9,56 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from headway import terminal
+from headway.certify import Certificate, Gap, certify, from_json, verify
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
-from headway.prove import Certificate, Gap, Proof, prove, verify
-from headway.prove.certificate import from_json
+from headway.prove import Gap as ProofGap
+from headway.prove import Proof, prove
 from headway.prove.search import Outcome, search
 from headway.sync.program import SyncProgram
 
+if TYPE_CHECKING:
+    from headway.check.verdict import Verdict
+
+AnyGap = Gap | ProofGap
 UNPROVED = 3
 SHOWN = 10
 
 
 def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
-    """Prove or refute a program; print the verdict and return the exit code."""
+    """Prove or refute a program; print the verdict and return the exit code.
+
+    The proof by facts is quick; what it leaves open, and whether a wait is late, is looked at
+    in cases, as for a certificate.
+    """
     from headway.check import check
-    from headway.check.verdict import Verdict
     from headway.cli.files import print_json
 
-    proof = prove(synced)
-    if proof.is_complete:
-        if as_json:
-            print_json(_json("proved", proof, None))
-        else:
-            terminal.show(f"proved for all inputs: {summary(proof.certificate)}")
-        return 0
+    proof, fine = prove(synced), certify(synced)
+    if fine.is_complete and not proof.is_complete:
+        found = fine.certificate
+        proof = Proof(tuple(found.dependences), tuple(found.waits))
     wrong: list[Verdict] = []
 
     def fails(inputs: Inputs) -> bool:
         verdict = check(synced, inputs)
-        if verdict.verdict in ("exact", "late"):
+        if verdict.verdict == "exact" or (verdict.verdict == "late" and not proof.is_complete):
             return False
         wrong.append(verdict)
         return True
 
+    if proof.is_complete:
+        gaps = fine.gaps or fine.late
+        late = search(synced.program.inputs, fails) if gaps else None
+        if as_json:
+            print_json(_json("proved", proof, None) | _lateness_json(gaps, late))
+        else:
+            terminal.show(f"proved for all inputs: {summary(proof.dependences, proof.waits)}")
+            terminal.show(_lateness(gaps, late, wrong))
+        return 0
     outcome = search(synced.program.inputs, fails)
     name = "undecided" if outcome.found is None else "refuted"
     if as_json:
@@ -67,7 +83,9 @@ def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
             "\n".join(["refused: the certificate does not prove this program", *_listed(gaps)])
         )
     else:
-        terminal.show(f"proved for all inputs: {summary(certificate)}")
+        terminal.show(
+            f"proved for all inputs: {summary(certificate.dependences, certificate.waits)}"
+        )
     return UNPROVED if gaps else 0
 
 
@@ -85,19 +103,18 @@ def write_certificate(synced: SyncProgram, name: str) -> None:
     """Prove a program and write the certificate. Raise CheckFailed if it cannot be proved."""
     from headway.cli.files import write_text
 
-    proof = prove(synced)
+    proof = certify(synced)
     if not proof.is_complete:
         raise CheckFailed(*(Diagnostic(f"not proved: {gap.reason}", gap.at) for gap in proof.gaps))
     write_text(name, json.dumps(proof.certificate.to_json(), indent=1) + "\n")
 
 
-def summary(certificate: Certificate) -> str:
+def summary(dependences: Sequence[dict[str, str]], waits: Sequence[dict[str, str]]) -> str:
     """Return how many dependences are kept by which rule."""
-    rules = Counter(entry["rule"] for entry in certificate.dependences)
+    rules = Counter(entry["rule"] for entry in dependences)
     parts = ", ".join(f"{count} by {rule}" for rule, count in rules.most_common())
-    waits = len(certificate.waits)
-    kept = f"{len(certificate.dependences)} dependences are kept" + (f" ({parts})" if parts else "")
-    return f"{kept}, {waits} waits ask for the past; none is early, no deadlock"
+    kept = f"{len(dependences)} dependences are kept" + (f" ({parts})" if parts else "")
+    return f"{kept}, {len(waits)} waits ask for the past; none is early, no deadlock"
 
 
 def options(inputs: Inputs) -> str:
@@ -106,26 +123,48 @@ def options(inputs: Inputs) -> str:
     return " ".join(f"--input {name}={text}" for name, text in texts.items()) or "no inputs"
 
 
+def _lateness(gaps: Sequence[AnyGap], late: Outcome | None, wrong: Sequence[Verdict]) -> str:
+    """Say whether a wait is late for some inputs."""
+    if late is None:
+        return "no wait is late, for any inputs"
+    if late.found is not None:
+        return f"late with {options(late.found)}: {wrong[0].findings[0].message}"
+    count = "1 gap" if len(gaps) == 1 else f"{len(gaps)} gaps"
+    first = f"late is undecided: {count} in the proof, and no inputs with which a wait is late"
+    return "\n".join([first, *_listed(gaps), late.bounds])
+
+
+def _lateness_json(gaps: Sequence[AnyGap], late: Outcome | None) -> dict[str, object]:
+    verdict = "undecided" if late else "never"
+    return {
+        "late": "sometimes" if late and late.found is not None else verdict,
+        "late_gaps": [_gap_json(gap) for gap in gaps],
+        "late_inputs": late.found if late else None,
+        "tried": late.tried if late else 0,
+        "bounds": late.bounds if late else "",
+    }
+
+
 def _undecided(proof: Proof, outcome: Outcome) -> str:
     count = "1 gap" if len(proof.gaps) == 1 else f"{len(proof.gaps)} gaps"
     first = f"undecided: {count} in the proof, and no inputs that go wrong"
     return "\n".join([first, *_listed(proof.gaps), outcome.bounds])
 
 
-def _listed(gaps: Sequence[Gap]) -> list[str]:
+def _listed(gaps: Sequence[AnyGap]) -> list[str]:
     lines = [str(Diagnostic(gap.reason, gap.at)) for gap in gaps[:SHOWN]]
     return [*lines, f"... and {len(gaps) - SHOWN} more"] if len(gaps) > SHOWN else lines
 
 
-def _gap_json(gap: Gap) -> dict[str, str]:
+def _gap_json(gap: AnyGap) -> dict[str, str]:
     return {"reason": gap.reason, "location": str(gap.at) if gap.at else ""}
 
 
 def _json(verdict: str, proof: Proof, outcome: Outcome | None) -> dict[str, object]:
     return {
         "verdict": verdict,
-        "dependences": len(proof.certificate.dependences),
-        "waits": len(proof.certificate.waits),
+        "dependences": len(proof.dependences),
+        "waits": len(proof.waits),
         "gaps": [_gap_json(gap) for gap in proof.gaps],
         "inputs": outcome.found if outcome else None,
         "tried": outcome.tried if outcome else 0,

@@ -121,7 +121,7 @@ def _rules(proof: Proof, instr: Instr, reason: Reason) -> str:
     buffer = reason.access.partition("[")[0]
     found = {
         entry["rule"]
-        for entry in proof.certificate.dependences
+        for entry in proof.dependences
         if (entry["instruction"], entry["access"]) == (instr.name, reason.access)
         and any(entry["after"].startswith(f"{k} {reason.counter} {buffer}.") for k in kinds)
     }

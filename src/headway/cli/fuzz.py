@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from argparse import ArgumentTypeError, Namespace
@@ -16,6 +17,7 @@ from headway.progress import say
 
 if TYPE_CHECKING:
     from headway.check.fuzz import Campaign, Candidate, Failure, Times
+    from headway.check.trial import Tried
     from headway.ir.expr import Inputs
     from headway.ir.program import Program
     from headway.strategies import Strategy
@@ -67,6 +69,17 @@ def add_parser(subparsers: Any) -> None:
         help="make one mistake at a time and see whether the judge catches it",
     )
     parser.add_argument(
+        "--in-turn",
+        action="store_true",
+        help="with --mutants: try each program with one strategy, another one for each seed",
+    )
+    parser.add_argument(
+        "--list",
+        metavar="FILE",
+        help="with --mutants: write every mutant that makes no difference, one JSON object a line,"
+        " with what in it is redundant and how that was established",
+    )
+    parser.add_argument(
         "-o",
         "--output",
         default=".",
@@ -95,6 +108,8 @@ def run(args: Namespace) -> int:
     tried = tuple(way for name in chosen for way in ways(name, _names(args.options)))
     if not Path(args.output).is_dir():  # better now than when something has been found
         raise InvalidInput(f"{args.output!r} is not a folder")
+    if (args.list or args.in_turn) and not args.mutants:
+        raise InvalidInput("--list and --in-turn are about mutants: add --mutants")
     return _mutants(args, chosen, tried) if args.mutants else _programs(args, chosen, tried)
 
 
@@ -166,10 +181,11 @@ def _programs(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) 
 
 def _mutants(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) -> int:
     from headway.check.fuzz import spread
-    from headway.check.trial import Mutation, Tried
-    from headway.cli.files import print_json
+    from headway.check.trial import Mutation
+    from headway.cli.files import print_json, write_text
 
-    mutation = Mutation(candidates(tried), simulated)
+    mutation = Mutation(candidates(tried), simulated, is_in_turn=args.in_turn)
+    listed: list[str] = []
     fates: Counter[str] = Counter()
     by_kind: dict[str, Counter[str]] = {}
     redundant: Counter[str] = Counter()
@@ -179,8 +195,12 @@ def _mutants(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) -
         for mutant in mutants:
             fates[mutant.fate] += 1
             by_kind.setdefault(mutant.kind, Counter())[mutant.fate] += 1
-            redundant.update([mutant.message] if mutant.fate == "equivalent" else [])
+            if mutant.fate == "equivalent":
+                redundant[mutant.message] += 1
+                listed += [f"{json.dumps(_listed(mutant))}\n"] if args.list else []
             missed += [mutant] if mutant.fate == "missed" else []
+    if args.list:
+        write_text(args.list, "".join(listed))
     report: dict[str, object] = {
         "programs": args.programs,
         "seed": args.seed,
@@ -200,8 +220,15 @@ def _mutants(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) -
             print(f"  redundant: {count:,}, {reason}")
     for mutant in missed[:10]:
         where = f"seed {mutant.seed}, {mutant.strategy}, {mutant.kind} in {mutant.engine}"
-        print(f"missed: {where}: {mutant.message}", file=sys.stderr)
+        print(f"missed: {where}, {mutant.place}: {mutant.message}", file=sys.stderr)
     return CHECK_FAILED if missed else 0
+
+
+def _listed(mutant: Tried) -> dict[str, object]:
+    """Return a mutant that makes no difference, for the list of them."""
+    facts = mutant._asdict()
+    del facts["fate"]
+    return {**facts, "message": f"redundant: {mutant.message}"}
 
 
 def _counts(fates: Counter[str]) -> str:

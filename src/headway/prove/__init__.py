@@ -1,7 +1,6 @@
-"""Proofs about synchronized programs that hold for all inputs, and certificates of them."""
+"""Proofs about synchronized programs that hold for all inputs."""
 
-from headway.prove.certificate import Certificate
 from headway.prove.prover import Proof, prove
-from headway.prove.verify import Gap, verify
+from headway.prove.verify import Gap
 
-__all__ = ["Certificate", "Gap", "Proof", "prove", "verify"]
+__all__ = ["Gap", "Proof", "prove"]

@@ -15,11 +15,10 @@ from headway.ir.expr import Iteration, leaves
 from headway.ir.program import Access, If, Instr, Loop, Node, Program, While
 from headway.ir.walk import deep_nests, walk
 from headway.prove.cells import Cells, Row, cells
-from headway.prove.certificate import Certificate, facts_json, marks_text
 from headway.prove.facts import Facts, Terms, beginning
 from headway.prove.follow import Undecided
 from headway.prove.forms import ZERO, Form, linear
-from headway.prove.verify import Gap, walked
+from headway.prove.verify import Gap, Notes, walked
 from headway.prove.walk import Turn, Walk
 from headway.sync.program import Barrier, Exec, SyncLoop, SyncProgram, SyncWhile, walk_sync
 
@@ -31,10 +30,14 @@ MOST_WALKED = 250
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A certificate; with no gaps it proves that no instance is early and no wait for ever."""
+    """What keeps each dependence, and why each wait comes to an end; `gaps` are what is open.
 
-    certificate: Certificate
-    gaps: tuple[Gap, ...]
+    With no gaps no instance is early and no wait for ever, whatever the inputs.
+    """
+
+    dependences: tuple[dict[str, str], ...] = ()
+    waits: tuple[dict[str, str], ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -59,19 +62,14 @@ def _attempt(sync: SyncProgram, unrolled: frozenset[str]) -> Proof:
     try:
         Walk(found, search, None, unrolled).run(beginning(found))
     except Undecided as hole:
-        empty = Certificate(sync.program.name, {}, [], {}, [], [], [])
-        return Proof(empty, (Gap(hole.reason, hole.at),))
-    notes = walked(sync, turning, search.heads, unrolled)
-    certificate = Certificate(
-        sync.program.name,
-        {f"{engine} {name}": buffer for (engine, name), buffer in turning.items()},
-        marks_text(found),
-        {path: facts_json(facts) for path, facts in search.heads.items()},
-        sorted(unrolled),
-        [note._asdict() for note in notes.dependences.values()],
-        [note._asdict() for note in notes.waits.values()],
-    )
-    return Proof(certificate, tuple(dict.fromkeys(notes.gaps)))
+        return Proof(gaps=(Gap(hole.reason, hole.at),))
+    return _proof(walked(sync, turning, search.heads, unrolled))
+
+
+def _proof(notes: Notes) -> Proof:
+    dependences = tuple(note._asdict() for note in notes.dependences.values())
+    waits = tuple(note._asdict() for note in notes.waits.values())
+    return Proof(dependences, waits, tuple(dict.fromkeys(notes.gaps)))
 
 
 def short_loops(program: Program) -> frozenset[str]:

@@ -1,8 +1,8 @@
-"""Check a certificate against a program, in one pass over both.
+"""Check facts of loop heads against a program, in one pass over both.
 
-The facts of every loop head are taken from the certificate. They have to hold where the loop is
-entered, and one turn has to keep them. On the way every conflicting access has to be complete by
-the rule that the certificate names, and every wait has to ask for the past. Nothing is searched.
+They have to hold where the loop is entered, and one turn has to keep them. On the way every
+conflicting access has to be complete by some rule, and every wait has to ask for the past. Nothing
+is searched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from headway.ir.expr import Iteration
 from headway.ir.program import Access, Loop, While
 from headway.ir.walk import deep_nests
 from headway.prove.cells import Block, Row, cells
-from headway.prove.certificate import Certificate, facts_of, marks_text
 from headway.prove.facts import Facts, beginning
 from headway.prove.follow import Undecided
 from headway.prove.forms import ZERO
@@ -81,7 +80,7 @@ class Notes:
 
 
 class Given:
-    """The facts of a certificate. Each has to hold at the entry, and after one turn."""
+    """Facts that were found. Each has to hold at the entry, and after one turn."""
 
     def __init__(self, heads: dict[str, Facts]) -> None:
         self._heads = heads
@@ -90,7 +89,7 @@ class Given:
         """Return the facts of a loop, checked, and what a turn makes of them."""
         head = self._heads.get(path)
         if head is None or head.frames.keys() != entry.frames.keys():
-            raise Undecided("the certificate has no facts for this loop", node.at)
+            raise Undecided("there are no facts for this loop", node.at)
         head = head.copy()
         head.values = dict(entry.values)  # loops around it may be walked turn by turn
         first = head.copy()
@@ -128,36 +127,3 @@ def walked(
     except Undecided as hole:
         notes.gaps.append(Gap(hole.reason, hole.at))
     return notes
-
-
-def verify(sync: SyncProgram, certificate: Certificate) -> list[Gap]:
-    """Return what is wrong with a certificate for a program; nothing if the program is proved.
-
-    Raise InvalidInput if the certificate cannot be read.
-    """
-    rows = read_rows(sync, certificate.rows)
-    found = cells(sync, rows)
-    if marks_text(found) != certificate.marks:
-        return [Gap("the certificate is for a program with other accesses", sync.program.at)]
-    heads = {path: facts_of(facts, found) for path, facts in certificate.heads.items()}
-    notes = walked(sync, rows, heads, frozenset(certificate.unrolled))
-    gaps = list(notes.gaps)
-    for kind, listed, real in (
-        ("dependence", certificate.dependences, notes.dependences.values()),
-        ("wait", certificate.waits, notes.waits.values()),
-    ):
-        if listed != [note._asdict() for note in real]:
-            gaps.append(Gap(f"the certificate lists another rule for some {kind}"))
-    return gaps
-
-
-def read_rows(sync: SyncProgram, rows: dict[str, str]) -> dict[Row, str]:
-    """Return the rows that a certificate names, as far as they fit the program."""
-    slots = {buffer.name: buffer.slots for buffer in sync.program.buffers}
-    return {
-        (engine.engine, register.name): rows[name]
-        for engine in sync.engines
-        for register in engine.registers
-        for name in (f"{engine.engine} {register.name}",)
-        if name in rows and slots.get(rows[name]) == register.size
-    }

@@ -1,0 +1,116 @@
+"""Try to write a certificate for a synchronized program.
+
+A joint order and states at loop heads are planned, and checked as any certificate is. Loops that
+run a few times, always as often, are planned with each turn told apart where that is needed, or
+where there are no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from headway.certify.certificate import Certificate
+from headway.certify.followed import followed
+from headway.certify.planner import Planner
+from headway.certify.statement import Gap, Refused, Statement, steps_in
+from headway.certify.transcribe import statement
+from headway.certify.verify import Walk
+from headway.ir.program import If, Loop, Node, Program, While
+from headway.ir.walk import deep_nests, walk
+from headway.sync.program import SyncProgram
+
+MOST_TURNS = 12
+MOST_WALKED = 250
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A certificate; with no gaps it proves that no instance is early and no wait for ever.
+
+    `late` are waits that may be stricter than required: with none, no wait is ever late.
+    """
+
+    certificate: Certificate
+    gaps: tuple[Gap, ...]
+    late: tuple[Gap, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the program is proved, for all inputs."""
+        return not self.gaps
+
+
+def certify(sync: SyncProgram) -> Attempt:
+    """Try to prove a verified program for all inputs, and write the proof down."""
+    empty = Certificate(sync.program.name, [], [], [], [])
+    with deep_nests():
+        try:
+            stated = statement(sync)
+        except Refused as hole:
+            return Attempt(empty, (Gap(hole.reason, hole.at),))
+        proof = Attempt(empty, (Gap("nothing was tried"),))
+        for exact, is_fine in _ways(sync.program):
+            found = _planned(stated, exact, is_fine, empty)
+            if not proof.certificate.order or len(found.gaps) < len(proof.gaps):
+                proof = found
+            if not proof.gaps:
+                break
+    return proof
+
+
+def _ways(program: Program) -> Iterator[tuple[dict[str, int], bool]]:
+    """Yield what to tell apart, cheap ways first."""
+    short = dict(short_loops(program))
+    loops = {node.iteration for node in walk(program.body) if isinstance(node, Loop | While)}
+    if short and loops <= short.keys():
+        yield short, True
+    yield {}, False
+    yield {}, True
+    if short and not loops <= short.keys():
+        yield short, True
+
+
+def _planned(
+    stated: Statement, exact: dict[str, int], is_fine: bool, empty: Certificate
+) -> Attempt:
+    registers = followed(stated)
+    try:
+        order = Planner(stated, exact, is_fine).plan()
+        found = Walk(stated, registers)
+        found.run(order)
+    except Refused as hole:
+        return Attempt(empty, (Gap(hole.reason, hole.at),))
+    rows = [list(key) for key in registers]
+    certificate = Certificate(empty.program, rows, order, found.dependences(), found.justified())
+    return Attempt(certificate, tuple(found.gaps), (*found.late.values(), *_strict(stated)))
+
+
+def _strict(stated: Statement) -> Iterator[Gap]:
+    """Yield what may hold up an instance and is no wait: whether it is needed is not looked at."""
+    for engine, steps in stated.engines.items():
+        for step in steps_in(steps):
+            if step.kind == "barrier":
+                yield Gap(f"{engine} stands at a barrier until everything is complete", step.at)
+            if step.kind == "take":
+                yield Gap(f"{engine} takes {step.name}, which may be set late", step.at)
+
+
+def short_loops(program: Program) -> Iterator[tuple[str, int]]:
+    """Yield the iterations of loops with few turns, as long as not too much is walked in all."""
+    waiting: list[tuple[Node, int]] = [(node, 1) for node in program.body]
+    while waiting:
+        node, times = waiting.pop()
+        match node:
+            case Loop():
+                trip = node.trip if isinstance(node.trip, int) else 0
+                if 1 < trip <= MOST_TURNS and times * trip <= MOST_WALKED:
+                    times *= trip
+                    yield node.iteration, trip
+                waiting += [(inner, times) for inner in node.body]
+            case While():
+                waiting += [(inner, times) for inner in node.body]
+            case If():
+                waiting += [(inner, times) for inner in (*node.then, *node.orelse)]
+            case _:
+                pass
