@@ -59,14 +59,14 @@ def test_binary_does_what_the_engine_programs_do(part: int):
         assert [finding.message for finding in verdict.findings] == told, name
         wanted = memory(case, module)
         for order in range(3):
-            found = SymbolicMemory(case.program, case.inputs)
+            found = SymbolicMemory(module.program, case.inputs)
             execute(module, case.inputs, found, Random(order))
             assert found.contents() == wanted, f"{name}, order {order}"
 
 
 def memory(case: Case, module: Module) -> list[int]:
     """Return what the sequential program leaves."""
-    found = SymbolicMemory(case.program, case.inputs)
+    found = SymbolicMemory(module.program, case.inputs)
     run_sequentially(module, case.inputs, found)
     return found.contents()
 
@@ -94,7 +94,7 @@ def test_a_forgotten_wait_leaves_other_memory():
             line.partition(", wait")[0] + _post(line) for line in disassemble(module).splitlines()
         )
         careless = assemble(text)
-        found = SymbolicMemory(case.program, case.inputs)
+        found = SymbolicMemory(module.program, case.inputs)
         execute(careless, case.inputs, found, Random(seed))
         differs += found.contents() != memory(case, module)
     assert differs >= 4
