@@ -250,3 +250,17 @@ def test_a_mask_as_an_index_leaves_the_tile_as_it_is(traced: Traced) -> None:
         """)
     (load,) = operations(trace)
     assert load.reads[0].box == ((0, 128), (0, 16))
+
+
+def test_a_matmul_with_a_mask_accumulates(traced: Traced) -> None:
+    """What it computes is not followed; what it touches is."""
+    trace = traced("""
+        ip, jf = nl.mgrid[0:128, 0:128]
+        a = nl.load(x[ip, jf])
+        total = nl.zeros((128, 128), dtype=nl.float32, buffer=nl.psum)
+        total[ip, jf] += nisa.nc_matmul(a[ip, jf], a[ip, jf], mask=jf < 100)
+        """)
+    _, product = operations(trace)
+    assert product.kind.operation == "matmul"
+    assert [operand.storage.name for operand in product.writes] == ["total"]
+    assert product.kind.means.operation == ""

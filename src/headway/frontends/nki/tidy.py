@@ -120,7 +120,7 @@ def _merged(producer: Op, op: Op) -> Op:
     is_sum = ACCUMULATED in op.kind.flags
     reads = producer.reads + (op.reads[:-1] if is_sum else ())
     means, literals = producer.kind.means, producer.literals
-    if is_sum:
+    if is_sum and means.roles:  # else it is not known what the producer computes
         adds = dict(zip(op.kind.means.literals, op.literals, strict=True))[ADDS]
         roles = (*means.roles[:-1], "addend", means.roles[-1])
         means = replace(means, roles=roles, literals=(*means.literals, ADDS))
