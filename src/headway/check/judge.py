@@ -41,14 +41,18 @@ def check(sync: SyncProgram, inputs: Inputs, limit: int = MAX_INSTANCES) -> Verd
 
     Raise InvalidInput if the inputs do not fit, or if a program is longer than `limit`.
     """
-    return check_events(sync, expand(sync, inputs, limit), inputs, limit)
+    needs = reference(sync, inputs, limit)
+    return _judged(sync, needs, expand(sync, inputs, limit))
 
 
 def check_events(
     sync: SyncProgram, events: dict[str, list[Event]], inputs: Inputs, limit: int = MAX_INSTANCES
 ) -> Verdict:
     """Judge events of the engines of `sync`, whatever program they come from. Raise likewise."""
-    needs = reference(sync, inputs, limit)
+    return _judged(sync, reference(sync, inputs, limit), events)
+
+
+def _judged(sync: SyncProgram, needs: list[Need], events: dict[str, list[Event]]) -> Verdict:
     replay = Replay(sync, needs, seen_by_comparisons(events, sync.semaphores))
     replay.run()
     return verdict(replay.findings, len(needs), replay.waits)
