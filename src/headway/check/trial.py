@@ -4,7 +4,8 @@ In     random programs, synchronized, and their mutants
 Out    caught      the judge finds something else than in the original
        equivalent  the engines do the same; or the judge finds the same, and under random durations
                    everything is issued at the same times: those of the ideal machine if the
-                   original is exact, else those of the original
+                   original is exact, else those of the original; where instructions are silent,
+                   nothing is issued too early
        missed      the judge finds the same, and the clock says otherwise: a hole in the judge
 """
 
@@ -23,6 +24,7 @@ from headway.check.mutate import Mutant, mutants
 from headway.errors import HeadwayError, UnsupportedByTarget
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
+from headway.ir.walk import instructions
 from headway.spec import Issue, ideal
 from headway.sync.expand import Event, expand
 from headway.sync.program import SyncProgram
@@ -41,6 +43,7 @@ Found = tuple[str, str, str, int, int]
 SAME_ACTIONS = "the engines do the same"
 IDEAL_TIMES = f"everything is issued when the ideal machine issues it, in {RUNS} runs"
 SAME_TIMES = f"everything is issued when the original issues it, in {RUNS} runs"
+NOTHING_EARLY = f"nothing is issued before what it depends on has completed, in {RUNS} runs"
 """How it is established that a mutant is equivalent: what it has changed is redundant."""
 
 
@@ -129,6 +132,8 @@ class Trial:
         wrong = self._by_the_clock(mutant.program)
         if wrong:
             return "missed", wrong
+        if self._has_silent:
+            return "equivalent", NOTHING_EARLY
         return "equivalent", SAME_TIMES if self._found else IDEAL_TIMES
 
     def _judge(self, synced: SyncProgram, events: dict[str, list[Event]]) -> frozenset[Found]:
@@ -138,6 +143,12 @@ class Trial:
         return frozenset(
             (f.kind, f.instance, f.counter, f.threshold, f.required) for f in replay.findings
         )
+
+    @cached_property
+    def _has_silent(self) -> bool:
+        """Whether the ideal machine may be late: it waits for the signal that shows a silent
+        instruction, though on a serial engine the issue of the next one shows it before."""
+        return any(instr.silent for instr in instructions(self.synced.program.body))
 
     @cached_property
     def _runs(self) -> Sequence[tuple[Program, list[Issue], Times]]:
@@ -161,9 +172,9 @@ class Trial:
             except HeadwayError as error:
                 return str(error)
             wrong = violation(program, self._inputs, times)
-            if not wrong and not self._found:
+            if not wrong and not self._found and not self._has_silent:
                 wrong = difference(issues, times)
-            if not wrong and self._found and times != original:
+            if not wrong and self._found and not self._has_silent and times != original:
                 wrong = "something is issued at another time than in the original"
             if wrong:
                 return wrong
