@@ -72,7 +72,7 @@ def test_exact_means_the_ideal_issue_times_whatever_instructions_take(part: int)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_control_values_in_memory_are_late_at_most_where_an_engine_follows(part: int):
     # H4: scoreboard lets engines without work inside a loop load its trip count, to count along.
-    for seed in seeds(part, PROGRAMS // 2):
+    for seed in seeds(part, PROGRAMS // 10):
         case = generate(seed, Shape(control_in_memory=True))
         verdict = check(synchronized("scoreboard", case.program), case.inputs)
         others = [f for f in verdict.findings if "without work inside" not in f.message]
@@ -81,7 +81,7 @@ def test_control_values_in_memory_are_late_at_most_where_an_engine_follows(part:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_barriers_and_flags_are_never_early_with_control_values_in_memory(part: int):
-    for seed in seeds(part, PROGRAMS // 2):
+    for seed in seeds(part, PROGRAMS // 10):
         case = generate(seed, Shape(control_in_memory=True))
         for name in ("barrier", "barrier-always", "flags", "phase"):
             verdict = check(synchronized(name, case.program), case.inputs)
@@ -90,7 +90,7 @@ def test_barriers_and_flags_are_never_early_with_control_values_in_memory(part: 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_control_values_are_loaded_after_they_are_written_by_the_clock_too(part: int):
-    for seed in seeds(part, PROGRAMS // 4):
+    for seed in seeds(part, PROGRAMS // 20):
         case = generate(seed, Shape(control_in_memory=True))
         program = with_random_durations(case.program, random.Random(seed))
         for name in names():
