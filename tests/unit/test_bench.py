@@ -45,7 +45,7 @@ def result(kernel: str, ideal: float, barrier: float, counted: float, **other: A
         "target": "trn2",
         "params": {"tiles": 1, "buffers": 2},
         "costs": "default",
-        "without": "",
+        "without": [],
         "strategies": {
             name: {"latency_ns": ns, "waits": 0, "registers": {}} for name, ns in latencies.items()
         },
@@ -75,7 +75,7 @@ def test_all_points_of_a_kernel_do_the_same_work() -> None:
 
 def test_point_holds_what_it_is_and_what_was_measured() -> None:
     params = (("tiles", 2), ("buffers", 2))
-    point = Point("options", "gather", "trn2", params, without="hoisting")
+    point = Point("options", "gather", "trn2", params, without=("hoisting",))
     found = point.measure()
     assert point.title == "gather on trn2 (tiles=2, buffers=2, without hoisting)"
     assert found["kernel"] == "gather"

@@ -5,7 +5,8 @@ import gc
 import pytest
 
 from headway.errors import Location, SyntaxProblem
-from headway.ir.lexer import END, Piece, Text, decode, first_word, no_collection
+from headway.ir.lexer import END, Piece, Text, decode, first_word
+from headway.ir.walk import no_collection
 
 
 def words(text: str) -> list[str]:

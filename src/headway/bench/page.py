@@ -23,9 +23,7 @@ def page(results: list[Result], pictures: Sequence[str] = ()) -> str:
         tables.setdefault(result["table"], []).append(result)
     parts = [INTRODUCTION, *(f"![{picture}](images/{picture}.svg)" for picture in pictures)]
     parts += [f"## Published times\n\n```text\n{calibration.table()}\n```"]
-    for table, section in SECTIONS.items():
-        if table in tables:
-            parts.append(section(tables[table]))
+    parts += [section(tables[name]) for name, section in SECTIONS.items() if name in tables]
     return "\n\n".join(parts) + "\n"
 
 
@@ -71,7 +69,7 @@ def _suite(results: list[Result]) -> str:
         least, most = min(map(saved, some)), max(map(saved, some))
         parts += [
             f"### {target}",
-            _table(head, [_suite_row(result) for result in some]),
+            table(head, [_suite_row(result) for result in some]),
             f"Saved {least:.0%} to {most:.0%}, median {median(map(saved, some)):.0%}; excess"
             f" {means:.1%} in the geometric mean, {max(map(excess, some)):.1%} at most.",
         ]
@@ -111,7 +109,7 @@ def _tiles(results: list[Result]) -> str:
     return "\n\n".join(
         [
             "## Saved against barriers, over tiles per iteration and slots per tile",
-            _table(("trn2", *(f"U={u} B={b}" for u, b in columns)), rows),
+            table(("trn2", *(f"U={u} B={b}" for u, b in columns)), rows),
             "What a barrier costs is mostly that the pipeline drains and fills again. The more"
             " tiles share a barrier, the less there is to save; the more slots they have, the"
             " better everything else overlaps, and the more the drains stand out.",
@@ -138,7 +136,7 @@ def _manual(results: list[Result]) -> str:
         [
             "## Beside waits placed by hand",
             "Kernels whose engine programs were also [written by hand](measuring.md#by-hand).",
-            _table(head, rows),
+            table(head, rows),
         ]
     )
 
@@ -158,26 +156,24 @@ def _costs(results: list[Result]) -> str:
     return "\n\n".join(
         [
             "## If costs are at either end of their ranges",
-            _table(head, rows),
+            table(head, rows),
             f"Ideal <= `counted` <= `barrier` in {ordered} of {len(results)} points.",
         ]
     )
 
 
 def _options(results: list[Result]) -> str:
-    names = list(dict.fromkeys(result["without"] for result in results))
-    kernels = list(dict.fromkeys(result["kernel"] for result in results))
-    by = {(result["kernel"], result["without"]): result for result in results}
+    names: list[str] = results[0]["without"]
 
-    def cell(result: Result) -> str:
-        return f"{latency(result, result['without']) / latency(result, COUNTED) - 1:+.1%}"
+    def cell(result: Result, name: str) -> str:
+        return f"{latency(result, name) / latency(result, COUNTED) - 1:+.1%}"
 
-    rows = [(kernel, *(cell(by[kernel, name]) for name in names)) for kernel in kernels]
+    rows = [(result["kernel"], *(cell(result, name) for name in names)) for result in results]
     return "\n\n".join(
         [
             "## What each optimisation is worth",
             "How much longer `counted` takes on trn2 with one of its options switched off.",
-            _table(("without", *names), rows),
+            table(("without", *names), rows),
         ]
     )
 
@@ -196,7 +192,7 @@ def _chain(results: list[Result]) -> str:
     return "\n\n".join(
         [
             "## Bound by synchronization: `sync-chain` on trn2",
-            _table(head, rows),
+            table(head, rows),
             f"At least 3.3 times as fast as with barriers in {enough} of {len(results)} points.",
         ]
     )
@@ -221,6 +217,7 @@ def _title(result: Result) -> str:
     return f"{result['kernel']} ({params})"
 
 
-def _table(head: Cells, rows: Iterable[Cells]) -> str:
+def table(head: Cells, rows: Iterable[Cells]) -> str:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -12,14 +12,14 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from headway import compiler, targets
-from headway.bench.page import geometric
+from headway.bench.page import geometric, table
 from headway.bench.peer_shapes import INPUTS, randomly, shapes, straight
 from headway.check import check
 from headway.ir.expr import Inputs
@@ -112,15 +112,15 @@ def page(named: list[Row], random_rows: list[Row], seconds: dict[str, float]) ->
         cells = ([row.title, *(f"{row.ratios[machine][c]:.2f}" for c in COLUMNS)] for row in named)
         parts += [
             f"## Named shapes, synchronization: {machine}",
-            _table(["shape", *COLUMNS], cells),
+            table(["shape", *COLUMNS], cells),
         ]
-    parts += ["## Verdicts on the named shapes", _table(["shape", *COLUMNS], map(_verdicts, named))]
+    parts += ["## Verdicts on the named shapes", table(["shape", *COLUMNS], map(_verdicts, named))]
     if random_rows:
         parts += [f"## {len(random_rows)} runs of random programs", _random(random_rows)]
     head = ["", *seconds]
     times = ["seconds", *(f"{value:.2f}" for value in seconds.values())]
     parts += [f"## Compile time, {OPERATIONS:,} instructions in a straight line"]
-    parts += ["For their passes the time of a process, for ours of a call.", _table(head, [times])]
+    parts += ["For their passes the time of a process, for ours of a call.", table(head, [times])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -138,7 +138,7 @@ def _random(rows: list[Row]) -> str:
     found = {column: Counter(row.verdicts[column] for row in rows) for column in COLUMNS}
     for verdict in sorted({verdict for counts in found.values() for verdict in counts}):
         lines.append([verdict, *(str(found[column][verdict]) for column in COLUMNS)])
-    return _table(["", *COLUMNS], lines)
+    return table(["", *COLUMNS], lines)
 
 
 INTRODUCTION = """\
@@ -158,11 +158,6 @@ registers, loops and barriers of the trn2 model, so it is not the machine that t
 for. Replays are straight lines, without the time of loop control. How tokens work is our reading of
 the public sources. That a placement is *late* means that some wait is stricter than it has to be;
 it need not cost time."""
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def main() -> None:

@@ -26,8 +26,8 @@ from headway.certify.state import (
 from headway.certify.statement import Instance, Refused, Statement, Step, steps_in
 from headway.certify.verify import Place, Turn, Walk
 from headway.ir.expr import Binary
-from headway.ir.program import Access, If, Instr, Loop, Node, While
-from headway.ir.walk import engines_inside, instructions, walk
+from headway.ir.program import If, Instr, Loop, Node, While
+from headway.ir.walk import accesses, engines_inside, instructions, walk
 
 MOST_ROUNDS = 200
 MOST_STATES = 400
@@ -151,7 +151,7 @@ class Planner(Walk):
         """Yield what the slots of a body turn with."""
         inner = {n.iteration for n in walk(node.body) if isinstance(n, Loop | While)}
         instrs = {instr.name for instr in instructions(node.body)}
-        used = [(a.slot, self.marks.slots[a.buffer]) for a in _accesses(node)]
+        used = [(a.slot, self.marks.slots[a.buffer]) for a in accesses(node.body)]
         for engine, steps in self.statement.engines.items():
             for loop in steps_in(steps):
                 if loop.name == node.iteration and loop.kind in ("loop", "while"):
@@ -321,11 +321,3 @@ def _runs(step: Step, node: Node) -> bool:
         same = (step.kind, step.name, step.value) == (kind, node.iteration, value)
     inside = {n.name for n in walk((node,)) if isinstance(n, Instr)}
     return same and all(s.name in inside for s in steps_in((step,)) if s.kind == "issue")
-
-
-def _accesses(node: Loop | While) -> Iterator[Access]:
-    for inner in walk(node.body):
-        if isinstance(inner, Instr):
-            yield from (*inner.reads, *inner.writes)
-        elif inner.control:
-            yield from inner.control.reads

@@ -85,7 +85,7 @@ def _pruned(small: Small) -> Small:
     instrs = list(instructions(program.body))
     hosts = {instr.engine for instr in instrs}
     queues = {instr.queue for instr in instrs}
-    buffers = {access.buffer for access in accesses(program)}
+    buffers = {access.buffer for access in accesses(program.body)}
     used = {
         leaf.name for expr in _exprs(program) for leaf in leaves(expr) if isinstance(leaf, Input)
     }
@@ -103,7 +103,7 @@ def _exprs(program: Program) -> Iterator[Expr]:
     for node in walk(program.body):
         if not isinstance(node, Instr):
             yield control(node)
-    for access in accesses(program):
+    for access in accesses(program.body):
         yield access.slot
         for interval in access.region or ():
             yield from interval

@@ -30,7 +30,7 @@ class Atoms:
 
     def __init__(self, program: Program) -> None:
         boxes: dict[str, dict[Box, None]] = defaultdict(dict)
-        for access in accesses(program):
+        for access in accesses(program.body):
             if access.region is not None and (box := static_box(access)) is not None:
                 boxes[access.buffer][box] = None
         self._cuts = {buffer: _Cut(list(found)) for buffer, found in boxes.items()}

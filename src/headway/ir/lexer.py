@@ -10,11 +10,8 @@ A clause that spans lines or nests parentheses deeply is several words from the 
 
 from __future__ import annotations
 
-import gc
 import re
 from bisect import bisect_right
-from collections.abc import Generator
-from contextlib import contextmanager
 
 from headway.errors import Diagnostic, Location, SyntaxProblem
 from headway.ir.names import CLAUSES, NAME, TITLE
@@ -130,15 +127,3 @@ def decode(data: bytes, file: str) -> str:
                 help="a program is a text file; this one looks binary",
             )
         ) from None
-
-
-@contextmanager
-def no_collection() -> Generator[None, None, None]:
-    """Keep the garbage collector from looking again and again at a tree while it grows."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

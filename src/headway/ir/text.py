@@ -8,7 +8,7 @@ from headway.errors import Location
 from headway.ir.blocks import Block, BlockReader
 from headway.ir.clauses import Clause, ClauseReader
 from headway.ir.expr import Input
-from headway.ir.lexer import Piece, Text, no_collection
+from headway.ir.lexer import Piece, Text
 from headway.ir.names import CLAUSES, DECLARATIONS, MARKS
 from headway.ir.program import (
     Buffer,
@@ -24,7 +24,7 @@ from headway.ir.program import (
     While,
 )
 from headway.ir.verify import verify
-from headway.ir.walk import deep_nests
+from headway.ir.walk import deep_nests, no_collection
 
 
 def parse(text: str, file: str = "<text>") -> Program:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 from headway.ir.expr import Expr
-from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, Program, While
+from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, While
 
 
 def branches(node: Node) -> tuple[tuple[Node, ...], ...]:
@@ -46,9 +47,9 @@ def control_reads(body: tuple[Node, ...]) -> Iterator[ControlRead]:
             yield node.control
 
 
-def accesses(program: Program) -> Iterator[Access]:
-    """Yield every access of the program: reads, writes and control reads."""
-    for node in walk(program.body):
+def accesses(body: tuple[Node, ...]) -> Iterator[Access]:
+    """Yield every access in textual order: reads, writes and control reads."""
+    for node in walk(body):
         if isinstance(node, Instr):
             yield from node.reads
             yield from node.writes
@@ -93,3 +94,15 @@ def deep_nests() -> Generator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+@contextmanager
+def no_collection() -> Generator[None]:
+    """Keep the garbage collector from looking again and again at a tree while it grows."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.expr import Expr, Input, Iteration, leaves
 from headway.ir.program import Access, If, Instr, Loop, Node, Program
-from headway.ir.walk import branches, instructions, walk
+from headway.ir.walk import accesses, branches, walk
 
 ON_CHIP = "memref<16xf16, #hivm.address_space<ub>>"
 GLOBAL = "memref<16xf16, #hivm.address_space<gm>>"
@@ -102,7 +102,7 @@ class _Writer:
 
     def casts(self, loop: Loop, pad: str) -> Iterator[str]:
         """Yield what makes the buffers rotate that rotate in this loop."""
-        inside = {access.buffer for instr in instructions(loop.body) for access in _accesses(instr)}
+        inside = {access.buffer for access in accesses(loop.body)}
         for buffer, iteration in self.rotating.items():
             if iteration == loop.iteration and buffer in inside:
                 slots = range(self.slots[buffer])
@@ -136,16 +136,11 @@ class _Writer:
         """Return the innermost iteration in the slots of each buffer that rotates."""
         depth = {node.iteration: level for node, level in _levels(self.program.body)}
         found: dict[str, str] = {}
-        for instr in instructions(self.program.body):
-            for access in _accesses(instr):
-                names = [leaf.loop for leaf in leaves(access.slot) if isinstance(leaf, Iteration)]
-                if names:
-                    found[access.buffer] = max(names, key=depth.__getitem__)
+        for access in accesses(self.program.body):
+            names = [leaf.loop for leaf in leaves(access.slot) if isinstance(leaf, Iteration)]
+            if names:
+                found[access.buffer] = max(names, key=depth.__getitem__)
         return found
-
-
-def _accesses(instr: Instr) -> tuple[Access, ...]:
-    return (*instr.reads, *instr.writes)
 
 
 def _levels(body: tuple[Node, ...], level: int = 0) -> Iterator[tuple[Loop, int]]:

@@ -8,12 +8,11 @@ turn by turn. The result is not to be trusted: `headway.prove.verify` checks it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from headway.ir.expr import Iteration, leaves
-from headway.ir.program import Access, If, Instr, Loop, Node, Program, While
-from headway.ir.walk import deep_nests, walk
+from headway.ir.program import If, Instr, Loop, Node, Program, While
+from headway.ir.walk import accesses, deep_nests, walk
 from headway.prove.cells import Cells, Row, cells
 from headway.prove.facts import Facts, Terms, beginning
 from headway.prove.follow import Undecided
@@ -148,7 +147,7 @@ class Search:
         """Return the frame for each buffer that suits most accesses of the body."""
         inner = {n.iteration for n in walk(node.body) if isinstance(n, Loop | While)}
         votes: dict[str, Counter[Terms]] = {}
-        for access in _accesses(node):
+        for access in accesses(node.body):
             f = linear(access.slot, self._cells.slots[access.buffer])
             terms = tuple(
                 (atom, n)
@@ -211,14 +210,6 @@ def widen(facts: Facts, before: Facts) -> None:
             changed |= facts.at_age(q, age) ^ before.at_age(q, age)
         if changed:
             facts.ages[q] = [(age, marks & ~changed) for age, marks in ages]
-
-
-def _accesses(node: Loop | While) -> Iterator[Access]:
-    for inner in walk(node.body):
-        if isinstance(inner, Instr):
-            yield from (*inner.reads, *inner.writes)
-        elif inner.control:
-            yield from inner.control.reads
 
 
 def rows(sync: SyncProgram) -> dict[Row, str]:

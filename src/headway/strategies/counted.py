@@ -21,9 +21,6 @@ its last iterations, if there were any (C11, C12).
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from headway.analysis.flow import Flow
@@ -33,7 +30,7 @@ from headway.analysis.steps import Steps
 from headway.analysis.tally import Tallies, flat
 from headway.analysis.visit import Rules
 from headway.ir.program import Instr, Program
-from headway.ir.walk import branches, deep_nests, engines_inside, walk
+from headway.ir.walk import branches, deep_nests, engines_inside, no_collection, walk
 from headway.strategies._counted_parts import Parts
 from headway.strategies._counted_writer import Context, Writer
 from headway.strategies.options import option
@@ -58,7 +55,7 @@ class Counted:
 
     def synchronize(self, program: Program, target: Target) -> SyncProgram:
         """Return the engine programs. Never refuses a program."""
-        with deep_nests(), _without_collector():
+        with deep_nests(), no_collection():
             engines = self._engines(program)
         return SyncProgram(program, engines, self.name, target.name)
 
@@ -111,18 +108,6 @@ def _working(program: Program) -> dict[str, frozenset[str]]:
         for node in walk(program.body)
         if not isinstance(node, Instr) and node.control
     }
-
-
-@contextmanager
-def _without_collector() -> Generator[None]:
-    """Spare the garbage collector walks over records that form no cycles: half of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 STRATEGY = Counted()

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from headway.errors import Location
 from headway.ir.blocks import Block, BlockReader
 from headway.ir.expr import Expr, Input, Leaf
-from headway.ir.lexer import END, Text, first_word, no_collection
+from headway.ir.lexer import END, Text, first_word
 from headway.ir.names import shown, suggestion
 from headway.ir.program import Program
 from headway.ir.reader import Reader
 from headway.ir.text import ProgramReader, parse
-from headway.ir.walk import deep_nests
+from headway.ir.walk import deep_nests, no_collection
 from headway.sync.program import (
     Assign,
     Barrier,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import gc
 import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from headway.frontends.nki.standins import Kernel
 from headway.frontends.nki.tensor import Tensor, sequence
 from headway.frontends.nki.tidy import operations, tidy
 from headway.ir.program import Program
-from headway.ir.walk import deep_nests
+from headway.ir.walk import deep_nests, no_collection
 from headway.values.program import Traced
 
 ROLLED, AS_WRITTEN = "rolled", "as-written"
@@ -195,7 +194,7 @@ def _record(
     arguments = _arguments(function, name, specs, at)
     levels = len(launch.grid) if launch.program is None else 0
     running = Running(launch.grid, launch.program or ())
-    with deep_nests(), _uncollected(), recording(Recorder(running, levels)) as recorder:
+    with deep_nests(), no_collection(), recording(Recorder(running, levels)) as recorder:
         with _own_errors(path, name):
             returned: object = None
             for _ in programs(recorder, launch, at):
@@ -206,18 +205,6 @@ def _record(
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
     return Trace(name, recorded, rolled, at, (), tensors, results)
-
-
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """Let no garbage be looked for: a trace is large, grows only, and holds no cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def programs(recorder: Recorder, launch: Launch, at: Location) -> Iterator[None]:
