@@ -292,16 +292,15 @@ class Visitor:
         if accesses is writes and not self._is_thorough:
             return writes, {q: record}
         kept = accesses.copy()
-        covers, is_thorough = self.levels.covers, self._is_thorough
-        for p, write in writes.items():
-            access = accesses.get(p)
-            if access is None or access[3] == EVERYBODY or write[0] < access[1]:
+        covers, is_thorough, known = self.levels.covers, self._is_thorough, record.known
+        for p, access in accesses.items():
+            high = access[1]
+            if p == q or access[3] == EVERYBODY or known[p] < high or not covers(p, known[p], high):
                 continue
-            if covers(p, write[0], access[1]):
-                if is_thorough:
-                    kept[p] = _superseded(access)
-                else:
-                    del kept[p]
+            if is_thorough:
+                kept[p] = _superseded(access)
+            else:
+                del kept[p]
         kept[q] = record
         return writes, kept
 
