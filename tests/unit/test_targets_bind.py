@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from headway import targets
+from headway.compiler import synchronize
 from headway.errors import UnsupportedByTarget
 from headway.ir import parse
 from headway.ir.program import Engine, Instr, Program, Queue, Takes
 from headway.ir.walk import instructions
+from headway.sim import simulate
 from headway.targets import Count, bind
 
 GENERIC, TRN1, TRN2 = (targets.load(name) for name in ("generic", "trn1", "trn2"))
@@ -54,6 +56,16 @@ def test_a_program_built_without_declarations_gets_them() -> None:
 def test_compute_takes_the_cycles_of_its_formula_and_the_drain_of_its_engine() -> None:
     bound = bind(program("scalar a does(activation, elements=2048)"), TRN1)
     assert costs(bound) == {"a": Takes(round(2048 / 1.4 + 113, 3), round(2048 / 1.4, 3))}
+
+
+def test_accumulating_matmuls_overlap_and_do_not_wait_for_each_other() -> None:
+    matmul = "tensor m reads(sums) writes(sums) does(matmul, elements=512, dtype=bfloat16)"
+    accumulating = program(f"loop k 8 {{ {matmul} }}", "buffer sums")
+    synced = synchronize(accumulating, TRN2, "counted")
+    assert synced.engine("tensor").registers == ()
+    assert costs(synced.program)["m"] == Takes(629.667, 213.333)
+    loop = float(TRN2.sequencer.loop)  # of the first iteration; the others run under a matmul
+    assert simulate(synced, {}).latency == pytest.approx(loop + 7 * 213.333 + 629.667)
 
 
 def test_short_compute_takes_the_least_cycles() -> None:

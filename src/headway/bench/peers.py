@@ -1,19 +1,19 @@
 """Headway's strategies beside the synchronization passes of a shipping compiler.
 
 `python -m headway.bench.peers` prints the tables; `--programs N` sets the number of random programs
-(500), `--page FILE` writes the page, `--json FILE` the figures. Without the package `ascendnpu-ir`
-it says so and ends.
+(500), `--page FILE` writes the page, `--json FILE` the figures. What was measured is kept as
+that of `headway bench` is. Without the package `ascendnpu-ir` it says so and ends.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,11 @@ from typing import Any
 from headway import compiler, targets
 from headway.bench.page import geometric, table
 from headway.bench.peer_shapes import INPUTS, randomly, shapes, straight
+from headway.bench.run import executor, measured
 from headway.check import check
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
+from headway.ir.walk import instructions
 from headway.peers import bisheng
 from headway.peers.export import exported
 from headway.peers.replay import printed, replayed
@@ -52,6 +54,28 @@ class Row:
     ratios: dict[str, dict[str, float]] = field(default_factory=dict[str, dict[str, float]])
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is measured at a time: a named shape, or if it has a seed a random program."""
+
+    title: str
+    seed: int | None = None
+
+    def measure(self) -> dict[str, Any]:
+        """Return the rows. Raise HeadwayError as `measure` does."""
+        if self.seed is None:
+            rows = measure(self.title, dict(shapes())[self.title], INPUTS)
+        else:
+            rows = measure(self.title, randomly(self.seed), *SOME_INPUTS)
+        return {"rows": [asdict(row) for row in rows]}
+
+
+def cases(programs: int) -> Iterator[Case]:
+    """Yield the named shapes, and so many random programs."""
+    yield from (Case(title) for title, _ in shapes())
+    yield from (Case(f"random-{seed}", seed) for seed in range(programs))
+
+
 @cache
 def machines() -> dict[str, Target]:
     """Return the targets: one on which synchronization is free, one on which it is as on trn2."""
@@ -62,7 +86,10 @@ def machines() -> dict[str, Target]:
 
 
 def measure(title: str, program: Program, *runs: Inputs) -> Iterator[Row]:
-    """Synchronize in every way, judge and simulate each run. Raise HeadwayError as these do."""
+    """Synchronize in every way, judge and simulate each run in which something is executed.
+
+    Raise HeadwayError as these do.
+    """
     free = machines()["free"]
     ours = {column: compiler.synchronize(program, free, column) for column in OURS}
     theirs = {column: printed(program, column) for column in THEIRS}
@@ -70,6 +97,8 @@ def measure(title: str, program: Program, *runs: Inputs) -> Iterator[Row]:
         synced: dict[str, tuple[SyncProgram, Inputs]] = {}
         for column, module in theirs.items():
             synced[column] = replayed(program, module, inputs, column), {}
+        if not any(any(instructions(one.program.body)) for one, _ in synced.values()):
+            continue
         synced |= {column: (ours[column], inputs) for column in OURS}
         yield _row(title, program, inputs, synced)
 
@@ -86,9 +115,10 @@ def _row(
 
 
 def compile_times(size: int = OPERATIONS) -> dict[str, float]:
-    """Return seconds of the clock that it takes to synchronize a straight line of `size`.
+    """Return seconds of the processor that it takes to synchronize a straight line of `size`.
 
-    For their passes it is a process that reads, synchronizes and prints; for ours a call.
+    For their passes they are those of a process that reads, synchronizes and prints; for ours
+    those of a call.
     """
     program = straight(size // 3)
     text = exported(program)
@@ -100,9 +130,9 @@ def compile_times(size: int = OPERATIONS) -> dict[str, float]:
 
 
 def _seconds(step: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+    begin = sum(os.times()[:4])  # of this process and of those that it has waited for
     step()
-    return time.perf_counter() - begin
+    return sum(os.times()[:4]) - begin
 
 
 def page(named: list[Row], random_rows: list[Row], seconds: dict[str, float]) -> str:
@@ -120,7 +150,10 @@ def page(named: list[Row], random_rows: list[Row], seconds: dict[str, float]) ->
     head = ["", *seconds]
     times = ["seconds", *(f"{value:.2f}" for value in seconds.values())]
     parts += [f"## Compile time, {OPERATIONS:,} instructions in a straight line"]
-    parts += ["For their passes the time of a process, for ours of a call.", table(head, [times])]
+    parts += [
+        "Time of the processor: for their passes that of a process, for ours that of a call.",
+        table(head, [times]),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -164,18 +197,20 @@ def main() -> None:
     """Measure, print and write down."""
     parser = ArgumentParser(prog="python -m headway.bench.peers")
     parser.add_argument("--programs", type=int, default=500, metavar="N")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one per core)")
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="FOLDER")
     parser.add_argument("--page", type=Path, metavar="FILE")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     if bisheng.tool() is None:
         print("skipped: ascendnpu-ir is not installed (the extra `peers`)", file=sys.stderr)
         return
-    named = [row for title, program in shapes() for row in measure(title, program, INPUTS)]
-    rows: list[Row] = []
-    for seed in range(args.programs):
-        rows += measure(f"random-{seed}", randomly(seed), *SOME_INPUTS)
-        if seed % 50 == 49:
-            print(f"{seed + 1} of {args.programs} random programs", file=sys.stderr)
+    wanted = list(cases(args.programs))
+    with executor(args.jobs, None) as pool:
+        found = measured(wanted, args.results / "points", pool, _say)
+    named, rows = list[Row](), list[Row]()
+    for case, result in zip(wanted, found, strict=True):
+        (named if case.seed is None else rows).extend(Row(**row) for row in result["rows"])
     seconds = compile_times()
     text = page(named, rows, seconds)
     print(text)
@@ -183,14 +218,14 @@ def main() -> None:
         args.page.write_text(text, encoding="utf-8")
     if args.json:
         figures: dict[str, Any] = {
-            "rows": [{"title": r.title, **_figures(r)} for r in (*named, *rows)],
+            "rows": [asdict(row) for row in (*named, *rows)],
             "seconds": seconds,
         }
         args.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-def _figures(row: Row) -> dict[str, object]:
-    return {"verdicts": row.verdicts, "ratios": row.ratios}
+def _say(words: str) -> None:
+    print(words, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -15,14 +15,26 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import headway
-from headway.bench.points import Point
 from headway.errors import Diagnostic, InvalidInput
 
 Result = dict[str, Any]
 Progress = Callable[[str], None]
+
+
+class Point(Protocol):
+    """What is measured by itself. Its `repr` tells it from all others, and it can be pickled."""
+
+    @property
+    def title(self) -> str:
+        """What is measured, in words."""
+        ...
+
+    def measure(self) -> Result:
+        """Return what was found, as it is kept in JSON."""
+        ...
 
 
 def measured(
@@ -35,7 +47,7 @@ def measured(
     if found:
         progress(f"{len(found)} of {len(wanted)} points are there already")
     waiting: dict[Future[Result], Point] = {
-        executor.submit(Point.measure, point): point for point in missing
+        executor.submit(_measure, point): point for point in missing
     }
     try:
         for future in as_completed(waiting):
@@ -47,6 +59,10 @@ def measured(
         executor.shutdown(wait=False, cancel_futures=True)
         raise
     return [found[point] for point in wanted]
+
+
+def _measure(point: Point) -> Result:
+    return point.measure()
 
 
 @contextmanager
@@ -92,7 +108,7 @@ def _code() -> str:
 
 
 def _path(folder: Path, point: Point) -> Path:
-    name = hashlib.sha256(f"{_code()} {point}".encode()).hexdigest()[:24]
+    name = hashlib.sha256(f"{_code()} {point!r}".encode()).hexdigest()[:24]
     return folder / f"{name}.json"
 
 

@@ -209,7 +209,7 @@ class Program:
 
     @property
     def serial(self) -> frozenset[str]:
-        """The counters whose own order needs no wait: each starts after the previous completed."""
+        """The counters whose own order needs no wait."""
         return frozenset(x.name for x in (*self.engines, *self.queues) if not x.pipelined)
 
 

@@ -6,7 +6,8 @@ Out    the same program; its engines and queues declared, pipelined as the targe
 Cost   linear
 
 A duration that the program states is kept. On a serial counter an instruction occupies it until it
-has completed. What cannot signal its completion is silent.
+has completed, unless the target says that its instructions overlap and find each other's results in
+order. What cannot signal its completion is silent.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class _Binding:
         self.engines = tuple(self._engine(engine) for engine in _engines(program))
         self.queues = tuple(self._queue(queue) for queue in _queues(program))
         self._limit_queues()
-        self._serial = replace(program, engines=self.engines, queues=self.queues).serial
+        serial = replace(program, engines=self.engines, queues=self.queues).serial
+        self._one_by_one = serial - {model.name for model in target.engines if model.ordered}
 
     def body(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         return tuple(map(self._node, nodes))
@@ -62,7 +64,7 @@ class _Binding:
             return engine
         model = self._target.engine(engine.name)
         if model:
-            return replace(engine, pipelined=model.pipelined)
+            return replace(engine, pipelined=model.pipelined and not model.ordered)
         known = [model.name for model in self._target.engines]
         self.problems[engine.name] = Diagnostic(
             f"target {self._target.name!r} has no engine {engine.name!r}",
@@ -107,7 +109,7 @@ class _Binding:
 
     def _takes(self, instr: Instr) -> Takes:
         takes = instr.cost if isinstance(instr.cost, Takes) else self._estimate(instr)
-        if instr.counter in self._serial and takes.occupancy != takes.latency:
+        if instr.counter in self._one_by_one and takes.occupancy != takes.latency:
             return Takes(takes.latency, takes.latency)
         return takes
 

@@ -19,6 +19,8 @@ class EngineModel:
 
     `drain` is the time from the end of an instruction's occupancy until it has completed.
     `signals`: its instructions can signal that; if not, all are silent, no-ops too.
+    `ordered`: though its instructions overlap, each finds what those before it have written, so
+    that none waits for its own engine.
     """
 
     name: str
@@ -27,6 +29,7 @@ class EngineModel:
     drain: Figure
     trigger: Figure | None
     signals: bool = True
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ TARGET = Target(
             pipelined=True,
             drain=Figure(96, f"{neuron.PROFILE}: bf16 matmul with N = 128 takes 188 ns"),
             trigger=STATIC,
+            ordered=True,  # it adds to its sums in order: back to back in published profiles
         ),
         EngineModel(
             name="vector",

@@ -32,6 +32,7 @@ TARGET = Target(
             pipelined=True,
             drain=Figure(203, f"{neuron.FITS}: bf16 matmul completes after 203 ns + 1.99 N cycles"),
             trigger=None,  # hardware DGE: scalar and sync only (NKI DGE guide)
+            ordered=True,  # it adds to its sums in order: back to back in published profiles
         ),
         EngineModel(
             name="vector",

@@ -48,6 +48,7 @@ TARGET = Target(
             pipelined=True,
             drain=Figure(203, f"{AS_TRN2}: bf16 matmul completes after 203 ns + 1.99 N cycles"),
             trigger=None,  # hardware DGE: scalar and sync only (NKI DGE guide)
+            ordered=True,  # it adds to its sums in order: back to back in published profiles
         ),
         EngineModel(
             name="vector",
