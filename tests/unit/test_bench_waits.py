@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headway.bench.waits import Row, lines, row, suite, switched
+from headway.bench.waits import Made, Row, lines, row, suite, switched
 from headway.errors import InvalidInput
 from headway.strategies.counted import STRATEGY
 
@@ -39,13 +39,13 @@ MORE_REGISTERS = {
 
 
 @pytest.mark.parametrize("program", list(suite()), ids=lambda program: program[0])
-def test_kernel_of_the_suite_executes_few_more_waits_than_it_needs(program):
+def test_kernel_of_the_suite_executes_few_more_waits_than_it_needs(program: Made) -> None:
     found = row(*program, STRATEGY)
     assert found.fewest <= found.waits <= MORE_WAITS.get(program[0], WAITS) * found.fewest
     assert max(found.registers.values()) <= MORE_REGISTERS.get(program[0], REGISTERS)
 
 
-def test_table_ends_with_the_worst_and_the_mean():
+def test_table_ends_with_the_worst_and_the_mean() -> None:
     rows = [Row("a", 8, 4, {"A": 2, "B": 1}, 0.5), Row("b", 2, 4, {}, 0.0)]
     assert list(lines(rows)) == [
         "program  waits  fewest  ratio  over ideal  registers",
@@ -55,11 +55,11 @@ def test_table_ends_with_the_worst_and_the_mean():
     ]
 
 
-def test_options_are_switched_by_name():
+def test_options_are_switched_by_name() -> None:
     assert switched(STRATEGY, ["skip", "offsets"]) == type(STRATEGY)(skip=False, offsets=False)
     assert switched(STRATEGY, []) is STRATEGY
 
 
-def test_unknown_option_is_an_error():
+def test_unknown_option_is_an_error() -> None:
     with pytest.raises(InvalidInput, match=r"^error: unknown option 'hosting'"):
         switched(STRATEGY, ["hosting"])
