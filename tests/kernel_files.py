@@ -10,8 +10,8 @@ from typing import Any
 from headway.execution import sequential
 from headway.frontends import ArgSpec, Trace, record
 from headway.ir.expr import Inputs
-from headway.values import Traced
-from headway.values.memory import array, fresh
+from headway.values import Traced, memory
+from headway.values.memory import fresh
 
 IMPORTS = {
     "new": "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n",
@@ -40,4 +40,4 @@ def results(
     """Run a kernel in order and return what it returns."""
     contents = fresh(traced.values, arguments)
     sequential(traced, inputs or {}, contents)
-    return tuple(array(traced.values, contents, *result) for result in traced.values.results)
+    return memory.results(traced.values, contents)

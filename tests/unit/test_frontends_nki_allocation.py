@@ -16,27 +16,29 @@ from headway.errors import InvalidProgram, Location
 from headway.execution import run
 from headway.frontends.nki.allocation import (
     BANK,
-    CAPACITY,
     DEEPEST,
     Allotted,
     Request,
+    Room,
     allocate,
+    side_by_side,
 )
 from headway.ir import verify
 from headway.values import Traced
 
 AT = Location("kernels.py", 1, 1)
 KIB = 1024
+SBUF, PSUM = Room("sbuf"), Room("psum")
 
 
-def request(name: str, size: int, *, least: int = 1, most: int = 1, **kw: object) -> Request:
-    times = kw.get("times", (0, 9))
-    assert isinstance(times, tuple)
-    return Request(name, str(kw.get("space", "sbuf")), size, least, most, *times, AT)
+def request(
+    name: str, size: int, *, least: int = 1, most: int = 1, times: tuple[int, int] = (0, 9)
+) -> Request:
+    return Request(name, size, least, most, *times, AT)
 
 
 def test_tiles_rotate_as_deep_as_the_memory_holds() -> None:
-    one, two = allocate([request("a", 20 * KIB, most=99), request("b", 30 * KIB, most=99)])
+    one, two = allocate([request("a", 20 * KIB, most=99), request("b", 30 * KIB, most=99)], SBUF)
     # Slot by slot in turn, up to 4 x 20 + 3 x 30 = 170 KiB; then only the smaller one fits again.
     assert (one.slots, two.slots) == (5, 3)
     assert one.addresses == tuple(20 * KIB * i for i in range(5))
@@ -44,23 +46,23 @@ def test_tiles_rotate_as_deep_as_the_memory_holds() -> None:
 
 
 def test_a_tile_without_a_loop_has_one_slot() -> None:
-    (found,) = allocate([request("a", 4)])
+    (found,) = allocate([request("a", 4)], SBUF)
     assert found == Allotted(1, (0,), 0)
 
 
 def test_no_rotation_is_deeper_than_it_helps() -> None:
-    (found,) = allocate([request("a", 4, most=1000)])
+    (found,) = allocate([request("a", 4, most=1000)], SBUF)
     assert found.slots == DEEPEST
 
 
 def test_a_slot_of_psum_lies_in_one_bank() -> None:
-    found = allocate([request("a", 1536, least=5, space="psum"), request("b", 512, space="psum")])
+    found = allocate([request("a", 1536, least=5), request("b", 512)], PSUM)
     assert found[0].addresses == tuple(BANK * i for i in range(5))
     assert found[1].addresses == (1536,)
 
 
 def test_a_tile_larger_than_a_bank_takes_whole_banks() -> None:
-    found = allocate([request("a", 3 * KIB, space="psum"), request("b", 4, space="psum")])
+    found = allocate([request("a", 3 * KIB), request("b", 4)], PSUM)
     assert found[0].addresses == (0,)
     assert found[1].addresses == (2 * BANK,)
 
@@ -71,7 +73,8 @@ def test_tiles_of_different_times_share_memory_if_they_have_to() -> None:
             request("early", 150 * KIB, times=(0, 4)),
             request("late", 140 * KIB, times=(5, 9)),
             request("always", 30 * KIB),
-        ]
+        ],
+        SBUF,
     )
     assert [a.home for a in found] == [0, 0, 2]
     assert found[0].addresses == found[1].addresses
@@ -79,7 +82,7 @@ def test_tiles_of_different_times_share_memory_if_they_have_to() -> None:
 
 def test_too_little_memory_is_an_error_with_the_tiles_and_their_bytes() -> None:
     with pytest.raises(InvalidProgram) as caught:
-        allocate([request("a", 150 * KIB), request("b", 20 * KIB, least=3)])
+        allocate([request("a", 150 * KIB), request("b", 20 * KIB, least=3)], SBUF)
     (found,) = caught.value.diagnostics
     assert found.message == (
         "the tiles in sbuf need 215,040 bytes of each partition, which has 196,608"
@@ -101,33 +104,53 @@ def apart(one: Request, a: Allotted, other: Request, b: Allotted) -> bool:
     )
 
 
+def test_tiles_lie_between_those_that_are_placed_by_hand() -> None:
+    room = Room("sbuf", ((0, 4 * KIB), (10 * KIB, 150 * KIB)))
+    found = allocate([request("a", 5 * KIB), request("b", 20 * KIB), request("c", KIB)], room)
+    assert [a.addresses for a in found] == [(4 * KIB,), (150 * KIB,), (9 * KIB,)]
+    found = allocate([request("a", 1536)], Room("psum", ((0, 4), (2048, 4096))))
+    assert found[0].addresses == (4096,)
+
+
+def test_side_by_side_shares_nothing_and_rotates_no_deeper() -> None:
+    both = [request("a", 100 * KIB, times=(0, 4)), request("b", 90 * KIB, times=(5, 9), most=8)]
+    found = side_by_side(both, SBUF)
+    assert found is not None
+    assert [a.slots for a in found] == [1, 1]
+    assert side_by_side([*both, request("c", 4 * KIB)], SBUF) is None
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_random_requests_are_kept_apart(seed: int) -> None:
     random = Random(seed)
+    room = random.choice((SBUF, PSUM))
+    capacity = room.capacity
     requests: list[Request] = []
     for number in range(random.randint(1, 12)):
-        space = random.choice(list(CAPACITY))
         first = random.randint(0, 20)
-        size = random.choice([4, 100, 512, 2048, 3000, CAPACITY[space] // 4])
+        size = random.choice([4, 100, 512, 2048, 3000, capacity // 4])
         least = random.randint(1, 3)
         times = (first, first + random.randint(0, 8))
         most = random.randint(1, 20)
-        requests.append(
-            request(str(number), size, least=least, most=most, space=space, times=times)
-        )
+        requests.append(request(str(number), size, least=least, most=most, times=times))
+    low = random.randrange(0, capacity, 4)
+    room = Room(room.space, ((low, min(capacity, low + 256)),) if seed % 2 else ())
     try:
-        found = allocate(requests)
+        found = allocate(requests, room)
     except InvalidProgram:
         return
     for wanted, allotted in zip(requests, found, strict=True):
         assert wanted.least <= allotted.slots <= len(allotted.addresses)
-        assert all(a + wanted.size <= CAPACITY[wanted.space] for a in allotted.addresses)
-        if wanted.space == "psum" and wanted.size <= BANK:
+        assert all(a + wanted.size <= capacity for a in allotted.addresses)
+        assert all(
+            a + wanted.size <= low or high <= a
+            for low, high in room.taken
+            for a in allotted.addresses
+        )
+        if room.space == "psum" and wanted.size <= BANK:
             assert all(a // BANK == (a + wanted.size - 1) // BANK for a in allotted.addresses)
     pairs = combinations(zip(requests, found, strict=True), 2)
-    assert all(
-        apart(one, a, other, b) for (one, a), (other, b) in pairs if one.space == other.space
-    )
+    assert all(apart(one, a, other, b) for (one, a), (other, b) in pairs)
 
 
 # ---- kernels
@@ -168,15 +191,15 @@ def test_a_kernel_that_does_not_fit_is_an_error_at_its_tile(cli: Cli, tmp_path: 
     """
     path = written(tmp_path, body, "x")
     kernel = ("trace", f"{path}:kernel", "--arg", "x=float32[128,20000]")
-    assert cli(*kernel).code == 0
-    result = cli(*kernel, "--buffers", "automatic")
-    assert result.code == 1
-    assert "kernels.py:9:5: error: the tiles in sbuf need 240,000 bytes of each" in result.err
-    assert "tile 'other': 1 x 80,000 bytes" in result.err
+    for buffers in ("4", "automatic", "as-written"):
+        result = cli(*kernel, "--buffers", buffers)
+        assert result.code == 1
+        assert "kernels.py:9:5: error: the tiles in sbuf need 240,000 bytes of each" in result.err
+        assert "tile 'other': 1 x 80,000 bytes" in result.err
 
 
 def test_the_number_of_buffers_is_a_number_or_automatic(cli: Cli, tmp_path: Path) -> None:
     path = written(tmp_path, "return nl.load(x)", "x")
     result = cli("trace", f"{path}:kernel", "--arg", "x=float32[128,8]", "--buffers", "many")
     assert result.code == 1
-    assert "help: a whole number, or automatic" in result.err
+    assert "help: a whole number, automatic or as-written" in result.err

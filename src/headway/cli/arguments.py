@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, TypedDict
 
+from headway.cli.kernel_arguments import add_tracing
+
 
 class HelpTexts(TypedDict):
     """Keyword arguments of an ArgumentParser."""
@@ -57,7 +59,8 @@ def add_program(parser: ArgumentParser) -> None:
     program = parser.add_argument(
         "program",
         metavar="PROGRAM",
-        help="a file .hwy or of a front end, - for standard input, or a kernel's name",
+        help="a file .hwy or of a front end, - for standard input, a kernel's name, or an NKI "
+        "kernel FILE.py:KERNEL",
     )
     completed(program, "kernels", with_files=True)
     parser.add_argument(
@@ -67,6 +70,7 @@ def add_program(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="parameter of a kernel (see: headway list kernels)",
     )
+    add_tracing(parser.add_argument_group("where PROGRAM is an NKI kernel"))
 
 
 def add_synced(parser: ArgumentParser) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import (
     add_command,
@@ -17,6 +18,9 @@ from headway.cli.arguments import (
     completed,
 )
 
+if TYPE_CHECKING:
+    from headway.cli.variants import Variant
+
 
 def add_parser(subparsers: Any) -> None:
     """Add this command."""
@@ -28,6 +32,8 @@ def add_parser(subparsers: Any) -> None:
         "headway compare program.hwy --strategies barrier,scoreboard --json",
         "headway compare matmul --limit registers=6 --limit width=8 --cost",
         "headway compare sync-chain --why --strategies barrier,counted",
+        "headway compare kernels.py:matmul --arg a=bfloat16[512,512] --arg b=bfloat16[512,2048] "
+        "--buffers as-written,automatic,4",
     )
     add_program(parser)
     add_target(parser)
@@ -52,14 +58,18 @@ def run(args: Namespace) -> int:
     from headway import terminal
     from headway.cli.files import print_json
     from headway.cli.inputs import chosen_target
+    from headway.cli.kernel_arguments import is_nki
     from headway.cli.programs import all_inputs, load_program
+    from headway.cli.variants import variants
     from headway.compiler import compare
     from headway.progress import Progress
 
-    source = load_program(args)
     names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
-    inputs = all_inputs(source, args)
     target = chosen_target(args.target, args.limit)
+    if is_nki(args.program) and "," in (args.buffers or ""):
+        return _side_by_side(args, variants(args, target, names, passes))
+    source = load_program(args)
+    inputs = all_inputs(source, args)
     comparison = compare(
         source.program, inputs, target, names, Progress(), passes, args.cost, args.why
     )
@@ -71,4 +81,21 @@ def run(args: Namespace) -> int:
             from headway.report.why import why_text
 
             print(f"\n{why_text(comparison)}")
+    return 0
+
+
+def _side_by_side(args: Namespace, found: Mapping[str, Variant]) -> int:
+    from headway import terminal
+    from headway.cli.files import print_json
+    from headway.cli.variants import text
+
+    if args.json:
+        print_json({"buffers": {name: variant.to_json() for name, variant in found.items()}})
+        return 0
+    terminal.show(text(found))
+    if args.why:
+        from headway.report.why import why_text
+
+        for name, variant in found.items():
+            print(f"\n{name}: {why_text(variant.comparison)}")
     return 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from headway.errors import Diagnostic, InvalidInput
 
@@ -19,6 +20,11 @@ def add_kernel(parser: ArgumentParser) -> None:
     parser.add_argument(
         "kernel", metavar="FILE.py:KERNEL", help="the kernel; a module name works as a file too"
     )
+    add_tracing(parser)
+
+
+def add_tracing(parser: Any) -> None:
+    """Add how to trace a kernel to a parser, or to a group of one."""
     parser.add_argument(
         "--arg",
         action="append",
@@ -41,6 +47,7 @@ def add_kernel(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--program",
+        dest="of_grid",
         default="",
         metavar="I,J",
         help="the program of the grid that is traced, or all, one after the other (the first)",
@@ -69,7 +76,8 @@ def add_kernel(parser: ArgumentParser) -> None:
         "--buffers",
         default=None,
         metavar="N",
-        help="slots of a tile that is allocated in a loop (4), or automatic: what the memory holds",
+        help="slots of a tile that is allocated in a loop (4), automatic: what the memory holds, "
+        "or as-written: where the kernel places its tiles",
     )
 
 
@@ -78,21 +86,25 @@ def recorded(args: Namespace) -> Trace:
     from headway.frontends import ArgSpec, record
     from headway.frontends.nki.launch import ONE, Launch
 
-    source, name = _source(args.kernel)
+    source, name = _source(kernel_of(args))
     specs = {n: ArgSpec.parse(text) for n, text in pairs("--arg", args.arg).items()}
-    launch = Launch.parse(args.grid, args.program) if args.grid else ONE
+    launch = Launch.parse(args.grid, args.of_grid) if args.grid else ONE
     return record(source, name, specs, launch, args.loops)
 
 
-def traced(args: Namespace, trace: Trace | None = None) -> Traced:
-    """Trace the kernel and return its program with what it computes. Raise HeadwayError."""
+def traced(args: Namespace, trace: Trace | None = None, buffers: str | None = None) -> Traced:
+    """Trace the kernel and return its program with what it computes. Raise HeadwayError.
+
+    `trace` is what was recorded already, and `buffers` comes before the option of that name.
+    """
     from headway.frontends.nki.engines import Policy
     from headway.frontends.nki.memory import DEFAULT_BUFFERS
 
     policy = Policy(pairs("--engine", args.engine), args.dma_triggers)
     bounds = pairs("--dynamic-bound", args.dynamic_bound)
-    buffers = DEFAULT_BUFFERS if args.buffers is None else _buffers(args.buffers)
-    return (recorded(args) if trace is None else trace).traced(bounds, buffers, policy)
+    text = buffers or args.buffers
+    wanted = DEFAULT_BUFFERS if text is None else _buffers(text)
+    return (recorded(args) if trace is None else trace).traced(bounds, wanted, policy)
 
 
 def assumptions(trace: Trace, args: Namespace) -> Iterator[str]:
@@ -104,7 +116,7 @@ def assumptions(trace: Trace, args: Namespace) -> Iterator[str]:
         f"{trace.rolled_operations} left in the program ({args.loops})"
     )
     if args.grid:
-        yield f"grid {args.grid}: program {args.program or 'the first'}"
+        yield f"grid {args.grid}: program {args.of_grid or 'the first'}"
     chosen = left_open(trace.recorded, pairs("--engine", args.engine))
     if chosen:
         yield f"engines of calls that name none: {chosen} (--engine)"
@@ -114,15 +126,41 @@ def assumptions(trace: Trace, args: Namespace) -> Iterator[str]:
 
 
 def _buffers(text: str) -> Buffers:
-    from headway.frontends.nki.memory import AUTOMATIC
+    from headway.frontends.nki.memory import AS_WRITTEN, AUTOMATIC
 
-    if text == AUTOMATIC:
-        return AUTOMATIC
+    for known in (AUTOMATIC, AS_WRITTEN):
+        if text == known:
+            return known
     if not text.isdecimal():
         raise InvalidInput(
-            Diagnostic(f"--buffers {text!r}", help=f"a whole number, or {AUTOMATIC}")
+            Diagnostic(f"--buffers {text!r}", help=f"a whole number, {AUTOMATIC} or {AS_WRITTEN}")
         )
     return int(text)
+
+
+def kernel_of(args: Namespace) -> str:
+    """Return FILE.py:KERNEL, which some commands take as their PROGRAM."""
+    return args.kernel if "kernel" in args else args.program
+
+
+def is_nki(name: str) -> bool:
+    """Tell whether PROGRAM is a kernel to be traced: FILE.py, FILE.py:KERNEL or MODULE:KERNEL."""
+    return name.endswith(".py") or (":" in name and not Path(name).exists())
+
+
+def tracing_options(args: Namespace) -> str:
+    """Return the first option for tracing that was given, or ""."""
+    given = {
+        "--arg": args.arg,
+        "--dynamic-bound": args.dynamic_bound,
+        "--grid": args.grid,
+        "--program": args.of_grid,
+        "--loops": args.loops != "rolled",
+        "--engine": args.engine,
+        "--dma-triggers": args.dma_triggers != "split",
+        "--buffers": args.buffers,
+    }
+    return next((option for option, value in given.items() if value), "")
 
 
 def _source(text: str) -> tuple[str, str | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 from headway import kernels
 from headway.cli.files import STANDARD_INPUT, display_name, read_text
 from headway.cli.inputs import Value, parse_inputs, parse_params, resolve
+from headway.cli.kernel_arguments import is_nki, traced, tracing_options
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.program import Program
 from headway.registry import unknown
@@ -40,10 +41,19 @@ def is_kernel(name: str) -> bool:
 def load_any(args: Namespace) -> Source[Program | SyncProgram]:
     """Return what PROGRAM names. Raise HeadwayError."""
     name: str = args.program
-    if name in kernels.names():
+    if name in kernels.names() and not tracing_options(args):
         kernel = kernels.load(name)
         program = kernel.program(**parse_params(args.param))
         return Source(program, kernel.usual(program))
+    if is_nki(name):
+        return Source(traced(args).program, {})
+    if option := tracing_options(args):
+        raise InvalidInput(
+            Diagnostic(
+                f"{option} is for NKI kernels, which {display_name(name)} is not",
+                help="write the kernel as FILE.py:KERNEL",
+            )
+        )
     if args.param:
         raise InvalidInput(
             Diagnostic(

@@ -13,7 +13,7 @@ from headway.execution.sequential import sequential
 from headway.ir.expr import Inputs
 from headway.sync.program import SyncProgram
 from headway.values import Traced, Values
-from headway.values.memory import Contents, array, differences, fresh
+from headway.values.memory import Contents, differences, fresh, results
 
 Execute = Callable[[SyncProgram, Values, Inputs, Contents, Random], None]
 """What executes engine programs in one order: `concurrent`, or `from_instructions`."""
@@ -61,12 +61,12 @@ def run(
     progress("in sequential order")
     wanted = fresh(traced.values, arguments, seed)
     count = sequential(traced, inputs, wanted)
-    results = tuple(array(traced.values, wanted, *result) for result in traced.values.results)
+    returned = results(traced.values, wanted)
     for order in range(1, orders + 1):
         progress(f"in concurrent order {order} of {orders}")
         found = fresh(traced.values, arguments, seed)
         execute(sync, traced.values, inputs, found, Random(f"{seed}/{order}"))
         different = tuple(differences(wanted, found))
         if different:
-            return Outcome(count, order, results, wanted, different, order)
-    return Outcome(count, orders, results, wanted)
+            return Outcome(count, order, returned, wanted, different, order)
+    return Outcome(count, orders, returned, wanted)

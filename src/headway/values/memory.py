@@ -56,11 +56,16 @@ def _fill(contents: Contents, name: str, memory: Memory, array: Any) -> None:
     contents[name][:] = row.reshape(-1).view(np.uint8)
 
 
-def array(values: Values, contents: Contents, name: str, slot: int = 0) -> Any:
-    """Return what a memory holds, as an array of its shape and type."""
+def array(values: Values, contents: Contents, name: str) -> Any:
+    """Return what the first slot of a memory holds, as an array of its shape and type."""
     memory = values.memories[name]
-    row = contents[name][slot]
+    row = contents[name][0]
     return row.view(numpy_type(memory.dtype)).reshape(memory.shape).copy()
+
+
+def results(values: Values, contents: Contents) -> tuple[Any, ...]:
+    """Return arrays of what the kernel returns."""
+    return tuple(read(contents, place(view, (), {})) for view in values.results)
 
 
 # ---- views
@@ -87,7 +92,10 @@ def place(view: View, iterations: Iterations, numbers: Mapping[str, Any]) -> Pla
         shape[part.axis] = view.shape[part.axis]
         base = _strided(view) if table is None else table
         table = base + found.reshape(shape) * part.stride
-    return Place(view, view.slot(iterations), offset, table)
+    slot = view.slot(iterations)
+    if view.starts:
+        return Place(view, 0, offset + view.starts[slot], table)
+    return Place(view, slot, offset, table)
 
 
 def _strided(view: View) -> Any:

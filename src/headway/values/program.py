@@ -76,7 +76,8 @@ class View:
 
     The slot is `turn % slots`, where the buffer has that many. Element i lies `sum(i * strides)`
     bytes from the offset; with a `table`, an array of the same shape, where the table says, and
-    nowhere if it says -1.
+    nowhere if it says -1. With `starts` the memory is one array, in which slot i begins at byte
+    `starts[i]`.
     """
 
     buffer: str
@@ -88,6 +89,7 @@ class View:
     strides: tuple[int, ...]
     table: Any = None
     dynamic: tuple[Dynamic, ...] = ()
+    starts: tuple[int, ...] = ()
 
     def slot(self, iterations: Iterations) -> int:
         """Return the slot in these iterations."""
@@ -115,8 +117,8 @@ class Meaning:
 class Memory:
     """The memory of a buffer: `slots` arrays of that shape and type; `contents` if it is given.
 
-    On the chip the first dimension is the partition, as everywhere. `addresses` are the first bytes
-    of the slots in each partition, where they are known.
+    On the chip the first dimension is the partition, as everywhere. In each partition a slot takes
+    `row` bytes, and `addresses` are the first bytes of the slots, where they are known.
     """
 
     slots: int
@@ -125,20 +127,34 @@ class Memory:
     space: str
     contents: Any = None
     addresses: tuple[int, ...] = ()
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
     """What a program computes: meanings by instruction, memories by name.
 
-    `arguments` are the memories of the kernel's tensor arguments, `results` those it returns, with
-    their slots.
+    `arguments` are the memories of the kernel's tensor arguments, `results` what it returns.
     """
 
     meanings: Mapping[str, Meaning]
     memories: Mapping[str, Memory]
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
-    results: tuple[tuple[str, int], ...] = ()
+    results: tuple[View, ...] = ()
+
+    def bytes_used(self, space: str) -> int:
+        """Return how many bytes of each partition of `sbuf` or `psum` hold something."""
+        ranges = sorted(
+            (address, address + memory.row)
+            for memory in self.memories.values()
+            if memory.space == space
+            for address in memory.addresses
+        )
+        used = end = 0
+        for low, high in ranges:
+            used += max(0, high - max(low, end))
+            end = max(end, high)
+        return used
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Where tiles lie in SBUF and PSUM, and how many slots each has: Headway's allocator.
 
 In     what each buffer needs: bytes of a slot, slots that are alive at once, first and last use
-Out    slots and their addresses, in bytes from the start of each partition
+Out    slots and their addresses, in bytes from the start of each partition, behind what is taken
 Keeps  buffers that are used at the same time lie apart; no slot of at most a bank crosses banks
 Cost   linear for SBUF; for PSUM quadratic in its buffers, of which there are few
 
@@ -12,7 +12,7 @@ rotation deeper, one slot for each buffer in turn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from headway.errors import InvalidProgram, Location, Note
@@ -36,7 +36,6 @@ class Request:
     """What a buffer needs. It may have up to `most` slots, and needs `least`."""
 
     name: str
-    space: str
     size: int
     least: int
     most: int
@@ -66,21 +65,52 @@ class _Group:
     times: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
 
 
-def allocate(requests: Sequence[Request]) -> list[Allotted]:
-    """Return what each request gets. Raise InvalidProgram if a memory is too small."""
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A memory; `taken` are ranges of the bytes of each partition that are not ours to use."""
+
+    space: str
+    taken: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def capacity(self) -> int:
+        """Bytes of each partition."""
+        return CAPACITY[self.space]
+
+    def gaps(self) -> Iterator[tuple[int, int]]:
+        """Yield the ranges between what is taken, from the first byte on."""
+        begin = 0
+        for low, high in sorted(self.taken):
+            if low > begin:
+                yield begin, low
+            begin = max(begin, _aligned(high))
+        if begin < self.capacity:
+            yield begin, self.capacity
+
+
+def allocate(requests: Sequence[Request], room: Room) -> list[Allotted]:
+    """Return what each request gets. Raise InvalidProgram if the memory is too small."""
+    groups = [_alone(n, r) for n, r in enumerate(requests)]
+    if not _placed(groups, room):
+        groups = _shared(requests)
+        if not _placed(groups, room):
+            raise _out_of_memory(room, requests, groups)
+    _deepen(groups, room)
+    return _allotted(requests, groups)
+
+
+def side_by_side(requests: Sequence[Request], room: Room) -> list[Allotted] | None:
+    """Return the least slots of each request, none of them shared; None if they do not fit."""
+    groups = [_alone(n, r) for n, r in enumerate(requests)]
+    return _allotted(requests, groups) if _placed(groups, room) else None
+
+
+def _allotted(requests: Sequence[Request], groups: Sequence[_Group]) -> list[Allotted]:
     found: dict[int, Allotted] = {}
-    for space, capacity in CAPACITY.items():
-        wanted = {n: r for n, r in enumerate(requests) if r.space == space}
-        groups = [_alone(n, r) for n, r in wanted.items()]
-        if not _placed(groups, space, capacity):
-            groups = _shared(wanted)
-            if not _placed(groups, space, capacity):
-                raise _out_of_memory(space, capacity, requests, groups)
-        _deepen(groups, space, capacity)
-        for group in groups:
-            for member in group.members:
-                slots = min(group.slots, max(requests[member].least, group.most))
-                found[member] = Allotted(slots, group.addresses, group.members[0])
+    for group in groups:
+        for member in group.members:
+            slots = min(group.slots, max(requests[member].least, group.most))
+            found[member] = Allotted(slots, group.addresses, group.members[0])
     return [found[n] for n in range(len(requests))]
 
 
@@ -89,10 +119,10 @@ def _alone(number: int, request: Request) -> _Group:
     return _Group([number], request.size, request.least, most)
 
 
-def _shared(wanted: dict[int, Request]) -> list[_Group]:
+def _shared(requests: Sequence[Request]) -> list[_Group]:
     """Let each buffer join the first group that it is never used at the same time with."""
     groups: list[_Group] = []
-    for number, request in sorted(wanted.items(), key=lambda item: (-item[1].size, item[0])):
+    for number, request in sorted(enumerate(requests), key=lambda item: (-item[1].size, item[0])):
         span = (request.first, request.last)
         for group in groups:
             if all(span[1] < first or last < span[0] for first, last in group.times):
@@ -109,31 +139,41 @@ def _shared(wanted: dict[int, Request]) -> list[_Group]:
 # ---- places
 
 
-def _placed(groups: Sequence[_Group], space: str, capacity: int) -> bool:
+def _placed(groups: Sequence[_Group], room: Room) -> bool:
     """Give every slot an address; return False if they do not fit."""
-    return _in_banks(groups, capacity) if space == "psum" else _in_a_row(groups, capacity)
+    return _in_banks(groups, room) if room.space == "psum" else _in_a_row(groups, room)
 
 
-def _in_a_row(groups: Sequence[_Group], capacity: int) -> bool:
-    place = 0
+def _in_a_row(groups: Sequence[_Group], room: Room) -> bool:
+    """Each slot into the first gap with room."""
+    gaps = [list(gap) for gap in room.gaps()]
     for group in groups:
-        stride = _aligned(group.size)
-        group.addresses = tuple(place + stride * slot for slot in range(group.slots))
-        place += stride * group.slots
-    return place <= capacity
-
-
-def _in_banks(groups: Sequence[_Group], capacity: int) -> bool:
-    """The largest slots first, each into the first bank with room, or into whole banks."""
-    used = [0] * (capacity // BANK)
-    for group in sorted(groups, key=lambda g: -g.size):
         size = _aligned(group.size)
-        banks = -(-size // BANK)
         addresses: list[int] = []
         for _ in range(group.slots):
-            room = BANK - size if banks == 1 else 0
+            gap = next((gap for gap in gaps if gap[0] + size <= gap[1]), None)
+            if gap is None:
+                return False
+            addresses.append(gap[0])
+            gap[0] += size
+        group.addresses = tuple(addresses)
+    return True
+
+
+def _in_banks(groups: Sequence[_Group], room: Room) -> bool:
+    """The largest slots first, each into the first bank with room, or into whole banks."""
+    used = [0] * (room.capacity // BANK)
+    for low, high in room.taken:
+        for bank in range(low // BANK, -(-high // BANK)):
+            used[bank] = BANK
+    for group in sorted(groups, key=lambda g: -g.size):
+        size = _aligned(group.size)
+        banks = max(1, -(-size // BANK))
+        addresses: list[int] = []
+        for _ in range(group.slots):
+            room_left = BANK - size if banks == 1 else 0
             for bank in range(len(used) - banks + 1):
-                if all(taken <= room for taken in used[bank : bank + banks]):
+                if all(taken <= room_left for taken in used[bank : bank + banks]):
                     addresses.append(bank * BANK + used[bank])
                     for taken in range(bank, bank + banks):
                         used[taken] = used[taken] + size if banks == 1 else BANK
@@ -148,23 +188,23 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def _deepen(groups: Sequence[_Group], space: str, capacity: int) -> None:
+def _deepen(groups: Sequence[_Group], room: Room) -> None:
     """Rotate deeper as long as there is room: the next slot for every buffer that wants it."""
     for depth in range(2, DEEPEST + 1):
         for group in groups:
             if group.slots < depth <= group.most:
                 group.slots += 1
-                if not _placed(groups, space, capacity):
+                if not _placed(groups, room):
                     group.slots -= 1
                     group.most = group.slots
-    _placed(groups, space, capacity)
+    _placed(groups, room)
 
 
 # ---- too little
 
 
 def _out_of_memory(
-    space: str, capacity: int, requests: Sequence[Request], groups: Sequence[_Group]
+    room: Room, requests: Sequence[Request], groups: Sequence[_Group]
 ) -> InvalidProgram:
     needed = sum(_aligned(group.size) * group.slots for group in groups)
     largest = sorted(
@@ -172,10 +212,11 @@ def _out_of_memory(
         key=lambda r: -r.size * r.least,
     )
     found = diagnostic(
-        f"the tiles in {space} need {needed:,} bytes of each partition, which has {capacity:,}",
+        f"the tiles in {room.space} need {needed:,} bytes of each partition, "
+        f"which has {room.capacity:,}" + (" and holds tiles placed by hand" if room.taken else ""),
         largest[0].at,
         rule="tiles that are used at the same time lie apart"
-        + ("; a tile of at most a bank lies in one bank" if space == "psum" else ""),
+        + ("; a tile of at most a bank lies in one bank" if room.space == "psum" else ""),
         help="use smaller tiles, or free large ones earlier",
     )
     notes = tuple(Note(f"tile {r.name!r}: {r.least} x {r.size:,} bytes", r.at) for r in largest[:5])

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.compiler import Allocation
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Storage, recorder
 from headway.frontends.nki.tensor import Tensor, extents_of, sequence, whole
@@ -29,7 +30,8 @@ def block_dimensions(shape: Sequence[Any], memory: Memory) -> int:
 class Blocks:
     """Some of the tiles of a tensor with block dimensions, and the same part of each of them.
 
-    `chosen` has for each block dimension the number of a block, or a range of them.
+    `chosen` has for each block dimension the number of a block, or a range of them. `allocation` is
+    where the kernel puts each block, if it says so.
     """
 
     def __init__(
@@ -38,21 +40,28 @@ class Blocks:
         tiles: dict[tuple[int, ...], Storage],
         chosen: tuple[int | range, ...],
         rest: tuple[Any, ...] = (),
+        allocation: Allocation | None = None,
     ) -> None:
         self._base = base
         self._tiles = tiles
         self._chosen = chosen
         self._rest = rest
+        self._allocation = allocation
 
     @staticmethod
     def allocated(
-        shape: Sequence[Any], dtype: DType, memory: Memory, count: int, name: str = ""
+        shape: Sequence[Any],
+        dtype: DType,
+        memory: Memory,
+        count: int,
+        name: str = "",
+        allocation: Allocation | None = None,
     ) -> Blocks:
         """Return a new tensor whose first `count` dimensions are blocks. Raise InvalidProgram."""
         blocks = tuple(int(size) for size in shape[:count])
         extents = extents_of(shape[count:], memory)
         base = recorder().allocate(extents, dtype, memory, name, blocks)
-        return Blocks(base, {}, tuple(range(size) for size in blocks))
+        return Blocks(base, {}, tuple(range(size) for size in blocks), (), allocation)
 
     # ---- what kernels ask
 
@@ -108,7 +117,7 @@ class Blocks:
             if rest:
                 raise problem("an index of a part of tiles that were indexed already")
             rest = parts
-        view = Blocks(self._base, self._tiles, tuple(chosen), rest)
+        view = Blocks(self._base, self._tiles, tuple(chosen), rest, self._allocation)
         is_one = all(isinstance(part, int) for part in chosen)
         return view._tile(view._first()) if is_one else view
 
@@ -146,7 +155,9 @@ class Blocks:
     def _tile(self, block: tuple[int, ...]) -> Tensor:
         storage = self._tiles.get(block)
         if storage is None:
-            storage = replace(self._base, index=(*self._base.index, *block))
+            base, by_hand = self._base, self._allocation
+            place = by_hand.of(block, base.shape[0], base.row) if by_hand else None
+            storage = replace(base, index=(*base.index, *block), place=place)
             self._tiles[block] = storage
         tile = whole(storage, storage.shape, storage.dtype)
         return tile[self._rest] if self._rest else tile

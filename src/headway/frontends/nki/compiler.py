@@ -1,32 +1,47 @@
 """The names of `nki.compiler`: where tensors are allocated by hand, and hints.
 
 Decorators and hints change nothing of what a kernel does, so they are accepted and left out. A
-place that is given by hand says which memory a tensor is in; how it is used is up to `Allocation`.
+place that is given by hand is kept with each tile (`record.Storage.place`), and counts where tiles
+are to lie as they are written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
+from headway.frontends.nki.allocation import BANK
+from headway.frontends.nki.places import problem
 from headway.frontends.nki.types import PSUM, SBUF, Memory
+
+Block = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """Where a kernel puts the blocks of a tensor.
+    """Where a kernel puts the tiles of a tensor.
 
-    `tiles` is how many tiles the blocks of each block dimension share, block i being in tile
-    `i % tiles`; () is one tile for all. `place` gives the place of a block as the kernel's own
-    function computes it, None if the compiler chooses.
+    `place(block, partitions, bytes)` is what the kernel's own function says of a block of so many
+    partitions and bytes in each: (partition, byte), in PSUM (bank, partition, byte in the bank).
     """
 
     memory: Memory
-    tiles: tuple[int, ...] = ()
-    place: Callable[..., Any] | None = None
-    base: tuple[tuple[str, int], ...] = ()
+    place: Callable[[Block, int, int], Sequence[int]]
+
+    def of(self, block: Block, partitions: int, size: int) -> tuple[int, int]:
+        """Return the first partition of a tile, and its first byte there."""
+        found = tuple(self.place(block, partitions, size))
+        wanted = 3 if self.memory.name == "psum" else 2
+        if len(found) != wanted:
+            raise problem(
+                f"the place of block {block} in {self.memory.name} is {found}",
+                rule="a place is (partition, byte), in PSUM (bank, partition, byte)",
+            )
+        *bank, partition, byte = (int(part) for part in found)
+        return partition, byte + sum(bank) * BANK
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +56,41 @@ class Space:
 
     def alloc(self, func: Callable[..., Any]) -> Allocation:
         """Let a function of the kernel place each block."""
-        return Allocation(self.memory, place=func)
+        return Allocation(self.memory, func)
 
-    def mod_alloc(self, **options: Any) -> Allocation:
-        """Place block i in tile `i % tiles`."""
-        banks = options.pop("num_bank_tiles", ())
-        free = options.pop("num_free_tiles", ())
-        parts = options.pop("num_par_tiles", ())
-        longest = max((tuple(t) for t in (banks, free, parts)), key=len)
-        products = [1] * len(longest)
-        for tiles in (banks, free, parts):
-            for at, count in enumerate(tiles):
-                products[at] *= int(count)
-        base = tuple((name, int(value)) for name, value in sorted(options.items()))
-        return Allocation(self.memory, tuple(products), base=base)
+    def mod_alloc(
+        self,
+        *,
+        base_addr: int = 0,
+        base_bank: int = 0,
+        base_partition: int = 0,
+        num_bank_tiles: Sequence[int] = (),
+        num_par_tiles: Sequence[int] = (),
+        num_free_tiles: Sequence[int] = (),
+    ) -> Allocation:
+        """Place block i in tile `i % tiles`, along banks, partitions and bytes."""
+
+        def place(block: Block, partitions: int, size: int) -> tuple[int, ...]:
+            inside = (
+                base_partition + _turn(block, num_par_tiles) * partitions,
+                base_addr + _turn(block, num_free_tiles) * size,
+            )
+            if self.memory.name != "psum":
+                return inside
+            return base_bank + _turn(block, num_bank_tiles), *inside
+
+        return Allocation(self.memory, place)
+
+
+def _turn(block: Block, tiles: Sequence[int]) -> int:
+    """Return the tile of a block; () is one tile for all."""
+    if tiles and len(tiles) != len(block):
+        raise problem(
+            f"{tuple(tiles)} tiles for {len(block)} block dimensions",
+            rule="the tiles of modulo allocation are given for each block dimension",
+        )
+    turns = [i % int(count) for i, count in zip(block, tiles, strict=False)]
+    return sum(turn * prod(tiles[at + 1 :]) for at, turn in enumerate(turns))
 
 
 def decorator(function: Any = None, **options: Any) -> Any:

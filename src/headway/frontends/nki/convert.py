@@ -13,11 +13,12 @@ from headway.errors import Diagnostic, InvalidInput, Location
 from headway.frontends.nki.affine import Number, const_of, terms_of
 from headway.frontends.nki.engines import DEFAULT, ENGINES, QUEUES, Assignment, Policy
 from headway.frontends.nki.meanings import Placed, values_of
-from headway.frontends.nki.memory import Buffers, Located, Memory, as_recorded, located
+from headway.frontends.nki.memory import Buffers, Memory
 from headway.frontends.nki.names import Namer, plain
 from headway.frontends.nki.places import diagnostic
 from headway.frontends.nki.record import Operand, Storage, TraceNode
 from headway.frontends.nki.reroll import Rolled, RolledNode, RolledOp
+from headway.frontends.nki.slots import Located, as_recorded, located
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import (
     Access,
@@ -61,10 +62,10 @@ def convert(
         inputs=tuple(InputDecl(input, at=at) for input in builder.used_inputs),
         engines=tuple(Engine(e) for e in ENGINES if e in builder.used_engines),
         queues=tuple(builder.used_queues),
-        buffers=tuple(place.buffer() for place in memory.places),
+        buffers=tuple(memory.buffers()),
         at=at,
     )
-    return Traced(program, values_of(builder.placed, memory.all_places(), arguments, results))
+    return Traced(program, values_of(builder.placed, memory.homes(), arguments, results))
 
 
 # ---- loops with run-time bounds

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from operator import index
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.blocks import Blocks, block_dimensions
 from headway.frontends.nki.compiler import Allocation, Space
 from headway.frontends.nki.places import problem
-from headway.frontends.nki.tensor import Tensor, allocated, sequence
+from headway.frontends.nki.tensor import Tensor, allocated, extents_of, sequence
 from headway.frontends.nki.types import HBM, MEMORIES, SBUF, Memory, dtype_of
 
 PSUM_ZEROS = "psum-zeros"
@@ -39,23 +41,47 @@ def ndarray(
     shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
 ) -> Tensor:
     """Return a new tensor."""
-    return _new(shape, dtype, memory_of(buffer), str(options.get("name") or ""))
+    return _new(shape, dtype, buffer, options)
 
 
-def _new(shape: Any, dtype: object, memory: Memory, name: str = "") -> Any:
+def _new(shape: Any, dtype: object, buffer: object, options: Mapping[str, Any]) -> Any:
     """Return a new tensor, which may have block dimensions."""
-    extents = sequence(shape)
+    extents, kind, memory = sequence(shape), dtype_of(dtype), memory_of(buffer)
+    name = str(options.get("name") or "")
+    by_hand = buffer if isinstance(buffer, Allocation) else None
     count = block_dimensions(extents, memory)
     if count:
-        return Blocks.allocated(extents, dtype_of(dtype), memory, count, name)
-    return allocated(extents, dtype_of(dtype), memory, name)
+        return Blocks.allocated(extents, kind, memory, count, name, by_hand)
+    place = _address(options.get("address"))
+    if by_hand is not None:
+        sizes = extents_of(extents, memory)
+        place = by_hand.of((), sizes[0], prod(sizes[1:]) * kind.itemsize)
+    return allocated(extents, kind, memory, name, place if memory.is_on_chip else None)
+
+
+def _address(address: Any) -> tuple[int, int] | None:
+    """Return the (partition, byte) that `address=` gives. Raise InvalidProgram."""
+    if address is None:
+        return None
+    try:
+        partition, byte = map(index, sequence(address))
+    except (TypeError, ValueError):
+        raise problem(
+            f"a tile at the address {address!r}", rule="an address is (partition, byte)"
+        ) from None
+    return partition, byte
 
 
 def _filled(
-    shape: Any, dtype: object, memory: Memory, flags: tuple[str, ...] = (), value: object = 0
+    shape: Any,
+    dtype: object,
+    buffer: object,
+    options: Mapping[str, Any],
+    flags: tuple[str, ...] = (),
+    value: object = 0,
 ) -> Any:
     """Return a new tensor that was set to a constant, tile by tile."""
-    tensor = _new(shape, dtype, memory)
+    tensor = _new(shape, dtype, buffer, options)
     tiles = [tile for _, tile in tensor.numbered()] if isinstance(tensor, Blocks) else [tensor]
     for tile in tiles:
         ew.fill(tile, flags, value)
@@ -71,10 +97,8 @@ def constant(is_old: bool) -> Callable[..., Tensor]:
     def zeros(
         shape: Sequence[Any], dtype: object = "float32", buffer: object = None, **options: Any
     ) -> Tensor:
-        del options
-        memory = memory_of(buffer)
-        flags = (PSUM_ZEROS,) if is_old and memory.name == "psum" else ()
-        return _filled(shape, dtype, memory, flags)
+        is_group = is_old and memory_of(buffer).name == "psum"
+        return _filled(shape, dtype, buffer, options, (PSUM_ZEROS,) if is_group else ())
 
     return zeros
 
@@ -87,8 +111,7 @@ def full(
     **options: Any,
 ) -> Tensor:
     """Return a new tensor full of one number."""
-    del options
-    return _filled(shape, dtype, memory_of(buffer), value=fill_value)
+    return _filled(shape, dtype, buffer, options, value=fill_value)
 
 
 def ones(

@@ -103,8 +103,8 @@ def rotation(
 ) -> Rotation:
     """Return the slots of the tiles of one place: `wanted`, or more if more live at a time."""
     listed = list(tiles)
-    weights = _weights(listed[0], lifetimes, open_ended)
-    plain = Rotation(weights, 1)
+    turning = weights(listed[0], lifetimes, open_ended)
+    plain = Rotation(turning, 1)
     lives = sorted(
         (lifetimes.of[t].first, lifetimes.of[t].last, const_of(plain.count(t.index)))
         for t in listed
@@ -113,10 +113,10 @@ def rotation(
     is_endless = any(site in open_ended or site not in lifetimes.trips for site in listed[0].loops)
     most = wanted if is_endless else min(wanted, highest)
     slots = max(most, _apart(lives))
-    return Rotation(weights, slots if _fits(lives, slots) else highest)
+    return Rotation(turning, slots if _fits(lives, slots) else highest)
 
 
-def _weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) -> tuple[int, ...]:
+def weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) -> tuple[int, ...]:
     """Return the weights of the loops around a tile and of its block dimensions."""
     around = strides(tile.loops, lifetimes.trips, open_ended)
     inner = [prod(tile.blocks[at + 1 :]) for at in range(len(tile.blocks))]

@@ -5,15 +5,15 @@ In a trace a loop is named by its level; here an instruction's loops are counted
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headway.frontends.nki import literals
 from headway.frontends.nki.affine import Number, Sym, const_of, terms_of
 from headway.frontends.nki.literals import Array
-from headway.frontends.nki.memory import Located, Place, located
 from headway.frontends.nki.record import Storage
 from headway.frontends.nki.reroll import RolledOp
+from headway.frontends.nki.slots import Home, located, whole
 from headway.values import program as values
 from headway.values.program import Linear, Meaning, Memory, Values, View
 
@@ -28,39 +28,36 @@ class Placed(NamedTuple):
 
 def values_of(
     placed: Sequence[Placed],
-    places: Mapping[int, Place],
+    homes: Mapping[int, Home],
     arguments: Mapping[str, Storage],
     results: Sequence[Storage],
 ) -> Values:
     """Return what a program computes. An argument that is never used has no memory."""
     return Values(
-        {p.name: _Instruction(p, places).meaning() for p in placed},
-        {place.name: _memory(place) for place in places.values() if not place.is_guest},
-        {name: places[s.site].name for name, s in arguments.items() if s.site in places},
-        tuple(_result(s, places[s.site]) for s in results if s.site in places),
+        {p.name: _Instruction(p, homes).meaning() for p in placed},
+        _memories(homes.values()),
+        {name: homes[s.site].memory()[0] for name, s in arguments.items() if s.site in homes},
+        tuple(
+            homes[s.site].view("", whole(s), lambda value: Linear(const_of(value)))
+            for s in results
+            if s.site in homes
+        ),
     )
 
 
-def _result(storage: Storage, place: Place) -> tuple[str, int]:
-    return place.name, const_of(place.rotation.count(storage.index)) % place.rotation.slots
-
-
-def _memory(place: Place) -> Memory:
-    storage = place.storage
-    return Memory(
-        place.depth,
-        storage.shape,
-        storage.dtype.name,
-        storage.memory.name,
-        storage.contents,
-        place.addresses,
-    )
+def _memories(homes: Iterable[Home]) -> dict[str, Memory]:
+    """Return the memories by name; several homes may share one, which the first describes."""
+    found: dict[str, Memory] = {}
+    for home in homes:
+        name, memory = home.memory()
+        found.setdefault(name, memory)
+    return found
 
 
 class _Instruction:
-    def __init__(self, placed: Placed, places: Mapping[int, Place]) -> None:
+    def __init__(self, placed: Placed, homes: Mapping[int, Home]) -> None:
         self._node = placed.node
-        self._places = places
+        self._homes = homes
         self._position = {level: n for n, level in enumerate(placed.levels)}
 
     def meaning(self) -> Meaning:
@@ -85,22 +82,8 @@ class _Instruction:
 
     def _views(self, roles: Sequence[str]) -> Iterator[tuple[str, View]]:
         for role, access in zip(roles, located(self._node), strict=True):
-            yield role, self._view(role, access)
-
-    def _view(self, role: str, access: Located) -> View:
-        place = self._places[access.operand.storage.site]
-        layout = access.operand.layout
-        return View(
-            place.name,
-            self._linear(place.rotation.count(access.index)),
-            place.rotation.slots,
-            self._linear(access.offset),
-            layout.dtype,
-            layout.shape,
-            layout.strides,
-            layout.table.offsets if layout.table else None,
-            tuple(values.Dynamic(f"{role}.{d.operand}", d.stride, d.axis) for d in layout.dynamic),
-        )
+            home = self._homes[access.operand.storage.site]
+            yield role, home.view(role, access, self._linear)
 
     def _linear(self, value: Number) -> Linear:
         factors = [0] * len(self._position)

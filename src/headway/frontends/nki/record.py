@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from headway.errors import Location
@@ -26,6 +27,7 @@ class Storage:
 
     `index` holds the iteration of each loop around the allocation; `loops` the sites of these. A
     tile of a tensor with block dimensions has its block in `index` too; `blocks` are their extents.
+    `place` is where the kernel puts it by hand: its first partition, and its first byte there.
     """
 
     site: int
@@ -38,6 +40,12 @@ class Storage:
     at: Location
     contents: Any = None  # of a constant: a numpy array
     blocks: tuple[int, ...] = ()
+    place: tuple[int, int] | None = None
+
+    @property
+    def row(self) -> int:
+        """Bytes that it takes in each partition."""
+        return prod(self.shape[1:]) * self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +184,7 @@ class Recorder:
         memory: Memory,
         name: str = "",
         blocks: tuple[int, ...] = (),
+        place: tuple[int, int] | None = None,
     ) -> Storage:
         """Return new memory that belongs to the kernel's current line and iteration.
 
@@ -194,6 +203,7 @@ class Recorder:
             tuple(frame.loop.site for frame in frames if frame.loop),
             at,
             blocks=blocks,
+            place=place,
         )
         if self._is_muted:
             self.skipped.add(storage)

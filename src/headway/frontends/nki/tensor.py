@@ -313,10 +313,17 @@ def whole(storage: Storage, shape: tuple[int, ...], dtype: DType) -> Tensor:
     return Tensor(storage, shape, box, _plain(shape, dtype.itemsize), dtype)
 
 
-def allocated(shape: Sequence[Any], dtype: DType, memory: Memory, name: str = "") -> Tensor:
+def allocated(
+    shape: Sequence[Any],
+    dtype: DType,
+    memory: Memory,
+    name: str = "",
+    place: tuple[int, int] | None = None,
+) -> Tensor:
     """Return a new tensor. Raise InvalidProgram if it does not fit the partitions."""
     extents = extents_of(shape, memory)
-    return whole(recorder().allocate(extents, dtype, memory, name), extents, dtype)
+    storage = recorder().allocate(extents, dtype, memory, name, place=place)
+    return whole(storage, extents, dtype)
 
 
 def extents_of(shape: Sequence[Any], memory: Memory) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from headway.frontends.nki.initialised import check_initialised
 from headway.frontends.nki.launch import ONE, Launch, Running
 from headway.frontends.nki.loading import find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
-from headway.frontends.nki.memory import AUTOMATIC, DEFAULT_BUFFERS, Buffers
+from headway.frontends.nki.memory import DEFAULT_BUFFERS, Buffers
 from headway.frontends.nki.places import forget, location
 from headway.frontends.nki.record import Recorder, Storage, TraceNode, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode
@@ -76,7 +76,7 @@ class Trace:
         policy: Policy = DEFAULT,
     ) -> Traced:
         """Return the sequential program with what it computes. Raise likewise."""
-        if buffers != AUTOMATIC and buffers < 1:
+        if isinstance(buffers, int) and buffers < 1:
             raise InvalidInput(f"{buffers} buffers: a tile needs at least 1")
         bounds = dynamic_bounds or {}
         with deep_nests():
@@ -113,9 +113,9 @@ def trace(
     `source` is a file, a dotted module name or a function; `kernel` its name in the file; `launch`
     the grid that it is launched with and the program of it that is traced.
     `dynamic_bounds` maps loops (`k`, or `k@LINE`) to the input that says how often they run;
-    `buffers` is how many slots a tile has that is allocated in a loop, or "automatic"; `policy`
-    says which engines run what the kernel leaves open; with `loops="as-written"` only loops of the
-    device stay loops.
+    `buffers` is how many slots a tile has that is allocated in a loop, or "automatic", or, to put
+    tiles where the kernel does, "as-written"; `policy` says which engines run what the kernel
+    leaves open; with `loops="as-written"` only loops of the device stay loops.
     Raise HeadwayError, with the kernel's file and line, on anything that cannot be traced.
     """
     return record(source, kernel, args, launch, loops).program(dynamic_bounds, buffers, policy)
