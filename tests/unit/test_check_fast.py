@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -13,12 +13,13 @@ import pytest
 from headway import strategies, targets
 from headway.check import check, choose, judge
 from headway.check.fast import judge as fast
-from headway.check.fast import kernel, lower, state
+from headway.check.fast import loops, lower, state
 from headway.check.fast import records as rec
 from headway.check.generate import Shape, generate
 from headway.check.mutate import mutants
 from headway.check.needs import reference
 from headway.check.verdict import Verdict
+from headway.code.rows import STILL
 from headway.errors import HeadwayError, InvalidInput, UnsupportedByTarget
 from headway.ir.expr import Inputs
 from headway.sync import parse_sync
@@ -32,7 +33,7 @@ def quiet(_: str) -> None:
     """Say nothing."""
 
 
-def outcome(judged: object, *arguments: object) -> Verdict | tuple[type, str]:
+def outcome(judged: Callable[..., Verdict], *arguments: object) -> Verdict | tuple[type, str]:
     try:
         return judged(*arguments)
     except HeadwayError as error:
@@ -89,7 +90,7 @@ def test_needs_are_what_the_specification_requires():
     for synced, inputs in placed(range(200, 240)):
         plan, code = lower.lower(synced, inputs, LIMIT)
         s = state.state(plan, code)
-        assert kernel.specify(*s[:3]) == kernel.STILL
+        assert loops.specify(*s[:3]) == STILL
         width = rec.REQUIRED + len(plan.counters)
         for need in reference(synced, inputs):
             counter = plan.counters.index(need.instance.counter)
@@ -194,10 +195,10 @@ def test_long_run_is_judged_by_the_compiled_one(monkeypatch: pytest.MonkeyPatch)
 def test_memory_does_not_grow_with_the_run():
     plan, code = lower.lower(long(), {"n": 100_000}, 10**7)
     s = state.state(plan, code)
-    while (reason := kernel.run(*s[:6])) in (kernel.FULL, kernel.PAUSED):
+    while (reason := loops.run(*s[:6])) in (rec.FULL, rec.PAUSED):
         s = state.with_room(s)
         assert len(s.told) + len(s.needs) < 30 * state.FIRST_ROOM
-    assert reason == kernel.STILL
+    assert reason == STILL
 
 
 @pytest.mark.thorough
@@ -215,7 +216,10 @@ def test_short_run_needs_no_compiled_judge(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_without_numba_the_plain_judge_does_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    def nothing(_: str) -> None:
+        """Find no module."""
+
+    monkeypatch.setattr(importlib.util, "find_spec", nothing)
     assert check(long(), {"n": 2}).instances == 4
     with pytest.raises(InvalidInput, match="needs numba, which is not installed"):
         check(long(), {"n": 1}, "compiled")

@@ -104,7 +104,7 @@ class _Run:
             ) from None
 
     def _compiled(self) -> Verdict:
-        from headway.check.fast import judge as fast  # numba takes half a second to import
+        from headway.check.fast import judge as fast  # numpy takes a while to import
 
         limit = LIMIT if self._limit is None else self._limit
         return fast.check(self._sync, self._inputs, limit, self._progress)

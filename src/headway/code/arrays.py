@@ -9,6 +9,7 @@ from headway.code import rows as op
 from headway.code.rows import Rows
 
 Longs = npt.NDArray[np.int64]
+Ints = npt.NDArray[np.int32]
 
 
 def memory(code: Rows) -> tuple[Longs, Longs]:

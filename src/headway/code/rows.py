@@ -25,6 +25,9 @@ TURN = 20  # an iteration begins; it costs e
 NEXT = 21  # memory[a] += 1; if it is below memory[b], an iteration begins, which costs d: go to c
 OWN = 22
 
+# Why a loop stops: nobody can go on, somebody could, or a row failed, and how. Users add reasons.
+STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG = range(5)
+
 WIDTH = 6
 AFTER = 5
 """The operand that says what a row costs when it is done."""

@@ -7,20 +7,19 @@ the caller: calls would cost as much as the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from hashlib import sha256
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
+from headway.code.arrays import Longs
+from headway.code.loops import BARE
 from headway.code.rows import (
     ADD,
     CHECK,
     DIV,
     EQ,
+    FAILED,
     FETCH,
     GT,
     JUMP,
@@ -32,10 +31,13 @@ from headway.code.rows import (
     MIN,
     MOD,
     MOVE,
+    MOVED,
     MUL,
     NE,
     STORE,
     SUB,
+    TOO_LARGE,
+    TOO_LONG,
     VALUE,
     WIDTH,
     ZERO,
@@ -44,12 +46,7 @@ from headway.code.rows import (
 at = np.uintp
 """An address as an index: numba checks a signed one for counting from the end, at every access."""
 
-Longs = npt.NDArray[np.int64]
-Ints = npt.NDArray[np.int32]
 F = TypeVar("F", bound=Callable[..., Any])
-
-# Why a loop stops: nobody can go on, somebody could, or a row failed, and how. Users add reasons.
-STILL, MOVED, FAILED, TOO_LARGE, TOO_LONG = range(5)
 
 
 def compiled(function: F) -> F:
@@ -57,36 +54,9 @@ def compiled(function: F) -> F:
     return numba.njit(inline="always")(function)  # pyright: ignore
 
 
-def entry(function: F) -> F:
-    """Compile a function that Python calls, and keep the result.
-
-    References are not counted: the arrays outlive the call, and counting at every row would take
-    most of the time.
-    """
-    return _kept(function)
-
-
 def called(function: F) -> F:
-    """Compile likewise a function that only compiled ones call."""
-    return _kept(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-def _kept(function: F, **options: bool) -> F:
-    """Numba looks for changes in the file of the function only; let it look in all that it uses.
-
-    Other threads go on meanwhile: one says how long it takes.
-    """
-    jit = cast(Any, numba.njit)  # pyright: ignore
-    kept = jit(cache=True, nogil=True, _nrt=False, **options)(function)
-    kept._cache._cache_file._source_stamp = _fingerprint(Path(function.__code__.co_filename).parent)
-    return kept
-
-
-@lru_cache
-def _fingerprint(folder: Path) -> str:
-    """Return a digest of this package and the one in `folder`."""
-    files = sorted({*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")})
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """Compile a function that only compiled ones call."""
+    return numba.njit(**BARE)(function)  # pyright: ignore
 
 
 @compiled

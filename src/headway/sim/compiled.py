@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from headway.code.rows import WIDTH, TooLarge
+from headway.code.loops import Loop
+from headway.code.rows import STILL, TOO_LARGE, TOO_LONG, WIDTH, TooLarge
 from headway.ir.expr import Inputs
 from headway.sim import code as op
-from headway.sim import kernel, problems
+from headway.sim import problems
 from headway.sim import records as rec
 from headway.sim.code import Code
 from headway.sim.layout import Arrays, arrays, tracks, with_room
@@ -13,6 +14,8 @@ from headway.sim.lower import lower
 from headway.sim.model import Model
 from headway.sim.timeline import PS, EngineTime, Timeline
 from headway.sync.program import SyncProgram
+
+loop = Loop("headway.sim.kernel", "run")
 
 
 def run(sync: SyncProgram, model: Model, inputs: Inputs, limit: int, target: str) -> Timeline:
@@ -23,9 +26,9 @@ def run(sync: SyncProgram, model: Model, inputs: Inputs, limit: int, target: str
     code = lower(sync, model, inputs)
     engines = tuple(engine.engine for engine in sync.engines)
     a = arrays(code, model, limit)
-    while (reason := kernel.run(a.m, a.times, a.deep)) == kernel.FULL:
+    while (reason := loop(a.m, a.times, a.deep)) == rec.FULL:
         a = with_room(a)
-    if reason != kernel.STILL:
+    if reason != STILL:
         raise _stopped(a, code, reason, limit)
     if any(a.m[engine[rec.PC]] != op.END for engine in a.engines):
         raise _deadlock(a, code, model, engines)
@@ -34,9 +37,9 @@ def run(sync: SyncProgram, model: Model, inputs: Inputs, limit: int, target: str
 
 def _stopped(a: Arrays, code: Code, reason: int, limit: int) -> Exception:
     row = _row(code, int(a.m[a.m[rec.STOPPED] + rec.PC]))
-    if reason == kernel.TOO_LARGE:
+    if reason == TOO_LARGE:
         return TooLarge()
-    if reason == kernel.TOO_LONG:
+    if reason == TOO_LONG:
         return problems.over_limit(limit, code.loops[row])
     return code.fails[row](int(a.m[rec.VALUE]))
 

@@ -1,6 +1,6 @@
 """The hot loop of the compiled simulator: it does what `machine.py` does, on arrays of integers.
 
-Only `headway.sim.compiled` imports this module, because it needs numba and numpy.
+Nobody imports this module, because it needs numba: `headway.code.loops` compiles and keeps `run`.
 
     m       all that has a fixed size: header and records (see `headway.sim.records`), the values
             that the code computes with, the code (see `headway.sim.code`)
@@ -13,21 +13,9 @@ so `run` can be left (for more room) and entered again.
 
 from __future__ import annotations
 
-from headway.code.rows import AFTER, NEXT, TURN, WIDTH
-from headway.code.steps import (
-    FAILED,
-    MOVED,
-    STILL,
-    TOO_LARGE,
-    TOO_LONG,
-    Ints,
-    Longs,
-    at,
-    compiled,
-    compute,
-    count_down,
-    entry,
-)
+from headway.code.arrays import Ints, Longs
+from headway.code.rows import AFTER, MOVED, NEXT, STILL, TOO_LONG, TURN, WIDTH
+from headway.code.steps import at, compiled, compute, count_down
 from headway.sim.code import AWAIT, COMPUTE, GIVE, MEET, READ, SPEND, TRANSFER
 from headway.sim.records import (
     BARRIERS,
@@ -43,13 +31,16 @@ from headway.sim.records import (
     DEEP_ROOM,
     DISPATCH,
     DMA_FREE,
+    DONE,
     ENGINE_WIDTH,
     ENGINES,
     ENGINES_END,
     FIRST,
     FREE,
+    FULL,
     HOP,
     IS_SHARED,
+    ISSUE,
     ISSUE_COST,
     LAST,
     LATENCY,
@@ -65,25 +56,19 @@ from headway.sim.records import (
     PC,
     REST,
     ROOM,
+    SITE,
     STANDS,
+    START,
     STOPPED,
     SYNCHRONIZATION,
     TIME,
+    TIMES_WIDTH,
     TRIGGER,
     TRIGGERS,
     WAIT,
     WAITING,
     WAITS,
 )
-
-__all__ = ["FAILED", "STILL", "TOO_LARGE", "Ints", "Longs"]
-
-FULL = TOO_LONG + 1
-"""`run` returns why engine m[STOPPED] stopped, or this: there is no room for an instance."""
-
-# The record of an instance.
-ISSUE, START, DONE, SITE = range(4)
-TIMES_WIDTH = 4
 
 
 @compiled
@@ -327,9 +312,8 @@ def _meet(m: Longs) -> int:
     return MOVED
 
 
-@entry
 def run(m: Longs, times: Longs, deep: Ints) -> int:
-    """Run until nobody can go on, or until an engine has to stop; return the reason."""
+    """Run until nobody can go on, or until engine m[STOPPED] has to stop; return the reason."""
     while True:
         moved = STILL
         for engine in range(m[ENGINES], m[ENGINES_END], ENGINE_WIDTH):

@@ -8,10 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from headway.code.arrays import memory
+from headway.code.arrays import Ints, Longs, memory
 from headway.code.rows import WIDTH
 from headway.sim import code as op
-from headway.sim import kernel
 from headway.sim import records as rec
 from headway.sim.code import Code
 from headway.sim.model import Model
@@ -27,11 +26,11 @@ class Arrays(NamedTuple):
     `deepest` is how many iteration numbers an instance has at most.
     """
 
-    m: kernel.Longs
-    times: kernel.Longs
-    deep: kernel.Ints
-    engines: kernel.Longs
-    counters: kernel.Longs
+    m: Longs
+    times: Longs
+    deep: Ints
+    engines: Longs
+    counters: Longs
     deepest: int
 
 
@@ -56,22 +55,20 @@ def _deepest(code: Code) -> int:
 def with_room(a: Arrays) -> Arrays:
     """Give every counter twice the room that it uses."""
     before, after = a.counters.copy(), a.counters
-    _double(after, rec.COUNT, rec.OFFSET, rec.ROOM, FIRST_ROOM, kernel.TIMES_WIDTH)
+    _double(after, rec.COUNT, rec.OFFSET, rec.ROOM, FIRST_ROOM, rec.TIMES_WIDTH)
     _double(after, rec.DEEP, rec.DEEP_OFFSET, rec.DEEP_ROOM, FIRST_ROOM + a.deepest, 1)
-    times = np.zeros(int(after[:, rec.ROOM].sum()) * kernel.TIMES_WIDTH, np.int64)
+    times = np.zeros(int(after[:, rec.ROOM].sum()) * rec.TIMES_WIDTH, np.int64)
     deep = np.zeros(int(after[:, rec.DEEP_ROOM].sum()), np.int32)
     for old, new in zip(before, after, strict=True):
         here, there = old[rec.OFFSET], new[rec.OFFSET]
-        size = new[rec.COUNT] * kernel.TIMES_WIDTH
+        size = new[rec.COUNT] * rec.TIMES_WIDTH
         times[there : there + size] = a.times[here : here + size]
         here, there, size = old[rec.DEEP_OFFSET], new[rec.DEEP_OFFSET], new[rec.DEEP]
         deep[there : there + size] = a.deep[here : here + size]
     return a._replace(times=times, deep=deep)
 
 
-def _double(
-    counters: kernel.Longs, used: int, offset: int, room: int, least: int, width: int
-) -> None:
+def _double(counters: Longs, used: int, offset: int, room: int, least: int, width: int) -> None:
     counters[:, room] = 2 * counters[:, used] + least
     counters[:, offset] = (np.cumsum(counters[:, room]) - counters[:, room]) * width
 
@@ -82,12 +79,12 @@ def tracks(a: Arrays, code: Code, model: Model) -> tuple[Track, ...]:
     found: list[Track] = []
     for name, owner, record in zip(model.counters, model.owners, a.counters, strict=False):
         low, low_deep = record[rec.OFFSET], record[rec.DEEP_OFFSET]
-        high = low + record[rec.COUNT] * kernel.TIMES_WIDTH
-        times = a.times[low:high].reshape(-1, kernel.TIMES_WIDTH)
+        high = low + record[rec.COUNT] * rec.TIMES_WIDTH
+        times = a.times[low:high].reshape(-1, rec.TIMES_WIDTH)
         deep = a.deep[low_deep : low_deep + record[rec.DEEP]]
         if len(times):
-            places = _column("i", times[:, kernel.SITE].astype(np.int32))
-            order = (kernel.ISSUE, kernel.START, kernel.DONE)
+            places = _column("i", times[:, rec.SITE].astype(np.int32))
+            order = (rec.ISSUE, rec.START, rec.DONE)
             issue, start, done = (_column("q", times[:, k]) for k in order)
             iterations = _column("i", deep)
             found.append(Track(name, owner, sites, places, iterations, issue, start, done))

@@ -7,7 +7,11 @@ records are known before anything is lowered, so the code names them.
 
 from __future__ import annotations
 
+from headway.code.rows import TOO_LONG
 from headway.sim.model import Model
+
+FULL = TOO_LONG + 1
+"""One more reason to stop: there is no room for an instance."""
 
 # The header: state, of which the first two belong to `headway.code`; costs; then where records
 # begin and end.
@@ -30,6 +34,11 @@ TIMING_WIDTH = 5
 PC, TIME, WAITING, SYNCHRONIZATION, WAITS, BARRIERS, STANDS, NEEDS, TRIGGERS = range(9)
 ENGINE_WIDTH = 9
 REST = -1  # in front of a trigger, at a barrier, or at its end
+
+
+# The record of an instance; of a token of a flag only DONE is used.
+ISSUE, START, DONE, SITE = range(4)
+TIMES_WIDTH = 4
 
 
 def counter_at(number: int) -> int:

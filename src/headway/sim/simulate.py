@@ -116,6 +116,6 @@ class _Run:
             ) from None
 
     def _compiled(self) -> Timeline:
-        from headway.sim import compiled  # numba takes half a second to import
+        from headway.sim import compiled  # numpy takes a while to import
 
         return compiled.run(self._sync, self._model, self._inputs, self._limit, self._target)

@@ -25,6 +25,7 @@ from headway.check.fast.records import (
     FOUND,
     FOUND_ROOM,
     FROM,
+    FULL,
     HOLDS,
     HOST,
     JUDGED,
@@ -68,7 +69,6 @@ from headway.check.fast.records import (
     WITH,
 )
 from headway.check.fast.vectors import (
-    FULL,
     allowed,
     copy,
     find,
@@ -77,18 +77,9 @@ from headway.check.fast.vectors import (
     of_instance,
     signal,
 )
-from headway.code.steps import (
-    MOVED,
-    STILL,
-    TOO_LARGE,
-    TOO_LONG,
-    Ints,
-    Longs,
-    at,
-    called,
-    compiled,
-    count_down,
-)
+from headway.code.arrays import Ints, Longs
+from headway.code.rows import MOVED, STILL, TOO_LARGE, TOO_LONG
+from headway.code.steps import at, called, compiled, count_down
 
 
 @called

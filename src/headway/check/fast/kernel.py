@@ -1,6 +1,7 @@
 """The hot loop of the compiled judge: engines, barriers, the sequential program.
 
-Only modules of this package import it, because it needs numba and numpy.
+Nobody imports this module, because it needs numba: `headway.code.loops` compiles and keeps the
+functions that `headway.check.fast.loops` names.
 
     m       header, records, vectors, values and code (see `headway.check.fast.records`)
     cells   for each cell two vectors of positions as in a need: its last writes, its last accesses
@@ -54,6 +55,7 @@ from headway.check.fast.records import (
     NEEDS,
     NUMBER,
     PASSED,
+    PAUSED,
     PC,
     PENDING,
     PLACE,
@@ -70,31 +72,12 @@ from headway.check.fast.records import (
     WAIT_POSITION,
     WAIT_WIDTH,
     WAITS,
-)
-from headway.check.fast.vectors import (
-    FULL,
-    PAUSED,
     WATCHED,
-    copy,
 )
-from headway.code.rows import NEXT, TURN, WIDTH
-from headway.code.steps import (
-    FAILED,
-    MOVED,
-    STILL,
-    TOO_LARGE,
-    TOO_LONG,
-    Ints,
-    Longs,
-    at,
-    called,
-    compiled,
-    compute,
-    count_down,
-    entry,
-)
-
-__all__ = ["FAILED", "FULL", "PAUSED", "STILL", "TOO_LARGE", "TOO_LONG", "WATCHED", "Ints", "Longs"]
+from headway.check.fast.vectors import copy
+from headway.code.arrays import Ints, Longs
+from headway.code.rows import MOVED, NEXT, STILL, TOO_LONG, TURN, WIDTH
+from headway.code.steps import at, called, compiled, compute, count_down
 
 
 @called
@@ -324,7 +307,6 @@ def _feed(m: Longs) -> bool:
     return starved
 
 
-@entry
 def run(m: Longs, cells: Ints, needs: Ints, told: Ints, waits: Longs, found: Longs) -> int:
     """Judge until no engine can go on (STILL), or return why it has to be left."""
     reason = _specify(m, cells, needs)
@@ -337,21 +319,18 @@ def run(m: Longs, cells: Ints, needs: Ints, told: Ints, waits: Longs, found: Lon
     return PAUSED if _feed(m) else STILL
 
 
-@entry
 def specify(m: Longs, cells: Ints, needs: Ints) -> int:
     """Run the sequential program on; BLIND only counts, and stops at a position looked for."""
     m[STOPPED] = m[SPEC]
     return _specify(m, cells, needs)
 
 
-@entry
 def advance(m: Longs, needs: Ints, told: Ints, waits: Longs, found: Longs, engine: int) -> int:
     """Run an engine blindly to its end, or to a token looked for: nothing holds it up."""
     m[STOPPED] = engine
     return _advance(m, needs, told, waits, found, engine)
 
 
-@entry
 def to_event(m: Longs, engine: int) -> int:
     """Run an engine to its next event, past its waits."""
     pc = m[at(engine + PC)]

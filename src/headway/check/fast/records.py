@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from headway.code.rows import LARGEST, OWN
+from headway.code.rows import LARGEST, OWN, TOO_LONG
 from headway.ir.program import control_counter
 from headway.sync.program import Exec, Load, SyncProgram, Waits, walk_sync
+
+# More reasons to leave: more room is needed; it is time to forget; an instance is looked for.
+FULL, PAUSED, WATCHED = TOO_LONG + 1, TOO_LONG + 2, TOO_LONG + 3
 
 # Rows of engine programs.
 AWAIT = OWN  # wait for the counter at a to reach memory[b] + c

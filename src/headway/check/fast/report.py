@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from headway.check import findings
-from headway.check.fast import kernel
+from headway.check.fast import loops
 from headway.check.fast import records as rec
-from headway.check.fast.kernel import Longs
 from headway.check.fast.lower import Code
 from headway.check.fast.records import Plan
 from headway.check.fast.state import State, listed, state
 from headway.check.verdict import Finding, Verdict, verdict
+from headway.code.arrays import Longs
 from headway.ir.program import Instr, control_counter
 from headway.ir.walk import control_reads, instructions
 from headway.spec import Instance
@@ -110,7 +110,7 @@ class _Report:
         s.m[rec.BLIND] = 1
         for counter, positions in todo.items():
             s.counters[counter, rec.STOP_AT] = positions[0]
-        while any(todo.values()) and kernel.specify(*s[:3]) == kernel.WATCHED:
+        while any(todo.values()) and loops.specify(*s[:3]) == rec.WATCHED:
             row = s.row(self._code, s.engines[-1, rec.PC]) - 1
             counter = self._counter(int(s.m[s.address(self._code, row) + 1]))
             position = todo[counter].pop(0)
@@ -131,7 +131,7 @@ class _Report:
         s = state(self._plan, self._code)
         s.m[rec.BLIND] = 1
         s.counters[flag, rec.STOP_AT] = token
-        kernel.advance(s.m, *s[2:6], self._plan.engine_at(engine))
+        loops.advance(s.m, *s[2:6], self._plan.engine_at(engine))
         row = s.row(self._code, s.engines[engine, rec.PC])
         return tuple(int(s.m[place]) for place in self._code.scopes[row].values())
 

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.check.fast import records as rec
-from headway.check.fast.kernel import Ints, Longs
 from headway.check.fast.lower import Code
 from headway.check.fast.records import Plan
 from headway.check.verdict import MAX_FINDINGS, Kind
-from headway.code.arrays import memory
+from headway.code.arrays import Ints, Longs, memory
 from headway.code.rows import WIDTH
 
 FIRST_ROOM = 8192

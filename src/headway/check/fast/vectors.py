@@ -31,10 +31,8 @@ from headway.check.fast.records import (
     WANTED,
     WIDTH_TOLD,
 )
-from headway.code.steps import TOO_LONG, Ints, Longs, at, called, compiled
-
-# More reasons to leave: more room is needed; it is time to forget; an instance is looked for.
-FULL, PAUSED, WATCHED = TOO_LONG + 1, TOO_LONG + 2, TOO_LONG + 3
+from headway.code.arrays import Ints, Longs
+from headway.code.steps import at, called, compiled
 
 
 @called
