@@ -18,6 +18,7 @@ by walking the body until it no longer changes; what still changes after some wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from math import gcd
 from typing import NamedTuple
@@ -228,8 +229,8 @@ class Flow:
                 writes,
             )
         )
-        return step._replace(
-            reads=reads, writes=writes, shown_reads=shown_reads, shown_writes=shown_writes
+        return replace(
+            step, reads=reads, writes=writes, shown_reads=shown_reads, shown_writes=shown_writes
         )
 
     def _concrete_touches(self, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:

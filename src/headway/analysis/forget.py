@@ -21,7 +21,7 @@ class Forgetting:
     def __init__(self, steps: Steps, levels: Levels) -> None:
         self._steps = steps
         self._levels = levels
-        self._fresh = [Record(NEVER, count, levels.nothing, 0, LONE) for count in levels.count]
+        self._fresh = [_fresh(levels, count) for count in levels.count]
         self._known: dict[tuple[int, int, int], Records] = {}
         self._cells: dict[tuple[int, int], Cell] = {}
 
@@ -42,7 +42,7 @@ class Forgetting:
         if len(before) > 1:  # else it stays one cell, and nothing inside changes these
             for q in kept:
                 records = [some[q] for some in known if q in some]
-                kept[q] = anywhere(self._levels, records, False)._replace(group=LONE)
+                kept[q] = _lone(anywhere(self._levels, records, False))
         return kept | touched
 
     def _touched(self, kind: int, sort: int, counters: int) -> Records:
@@ -55,3 +55,13 @@ class Forgetting:
                 if counters >> q & 1 and users[q].mask
             }
         return records
+
+
+def _fresh(levels: Levels, count: int) -> Record:
+    """Return what is known of an access that was signalled by now."""
+    return NEVER, count, levels.nothing, 0, LONE
+
+
+def _lone(record: Record) -> Record:
+    low, high, known, seen, _ = record
+    return low, high, known, seen, LONE

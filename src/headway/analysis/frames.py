@@ -102,8 +102,7 @@ class Frames:
         found: list[tuple[str, int]] = []
         for node in body:
             if isinstance(node, Instr):
-                self._collect(node.reads, found)
-                self._collect(node.writes, found)
+                self._collect(node.reads + node.writes, found)
                 continue
             self._vote(found, scope)
             inner = scope
@@ -118,9 +117,11 @@ class Frames:
 
     def _collect(self, accesses: tuple[Access, ...], found: list[tuple[str, int]]) -> None:
         """Note accesses to rotating buffers by the number of their slot."""
+        rotating, number = self._rotating, self._shapes.of
         for access in accesses:
-            if type(access.slot) is not int and access.buffer in self._rotating:
-                found.append((access.buffer, self._shapes.of(access.slot)))
+            slot = access.slot
+            if type(slot) is not int and access.buffer in rotating:
+                found.append((access.buffer, number(slot)))
 
     def _vote(self, found: list[tuple[str, int]], scope: Scope) -> None:
         for (buffer, number), count in Counter(found).items():

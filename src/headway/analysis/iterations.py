@@ -64,7 +64,7 @@ class Iterations:
             if not is_static:
                 position = gap = None
             gap = None if position is not None else gap
-            needs.append(Need(q, position, gap, kind, touch.place, touch.slot))
+            needs.append((q, position, gap, kind, touch.place, touch.slot))
         return needs
 
     def _static(self, candidate: Candidate) -> _Static:

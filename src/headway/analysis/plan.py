@@ -67,11 +67,11 @@ class Sites:
         return found
 
     def _site(self, counter: int, kind: int, touch: Touch) -> Site:
-        place, _, _, slot, _ = touch
-        number = (place * self._counters + counter) * 2 + kind
+        slot = touch.slot
+        number = (touch.place * self._counters + counter) * 2 + kind
         site = self._sites.get((number, id(slot)))
         if site is None:
-            site = Site(Key(kind, counter, place), slot, number)
+            site = Site(Key(kind, counter, touch.place), slot, number)
             self._sites[number, id(slot)] = site
         return site
 

@@ -9,32 +9,22 @@ Cost   linear in the records of the cells that are merged
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from operator import is_
 from typing import NamedTuple
 
 from headway.analysis.levels import NEVER, Levels, Shift
 from headway.analysis.steps import ACCESS, WRITE, Steps, Users
 
+Complete = tuple[int, ...]  # by counter: what is complete at the least
 
-class Record(NamedTuple):
-    """The last access to a cell by one counter: a signal between the levels `low` and `high`.
+Record = tuple[int, int, Complete, int, int]
+"""`(low, high, known, seen, group)` of the last access to a cell by one counter.
 
-    If both are equal, and near the current count, its distance is static. `known` are the levels
-    that are complete for sure once it is. `seen` has a bit for each engine that waited for it.
-    """
-
-    low: int
-    high: int
-    known: tuple[int, ...]
-    seen: int
-    group: int
-
-
-new_record: Callable[[tuple[int, int, tuple[int, ...], int, int]], Record]
-new_record = partial(tuple.__new__, Record)  # pyright: ignore[reportUnknownMemberType]
-"""Makes a record of its fields, in a third of the time."""
+It is a signal between the levels `low` and `high`; if both are equal, and near the current count,
+its distance is static. `known` is complete for sure once it is. `seen` has a bit for each engine
+that waited for it. A plain tuple: hardly anything is made, compared and taken apart as often.
+"""
 
 LONE = -2
 """The group of a record that is never taken for a copy of another one."""
@@ -44,7 +34,6 @@ EVERY = (-1, -1)
 
 Records = dict[int, Record]  # by counter; never changed, only replaced
 Cell = tuple[Records, Records]  # the last writes, and the last accesses since
-Complete = tuple[int, ...]  # by counter: what is complete at the least
 Known = list[list[int]]  # by engine and counter: what is complete at the least
 
 
@@ -151,25 +140,27 @@ class Merger:
                 known = self._known(known, b_known)
             seen = free & b_free
             if self._widens:
-                low = low if low >= a.low else NEVER
-                high = high if high <= a.high else max(high, self._levels.count[q])
-                seen &= a.seen
-        merged = new_record((low, high, known, seen, group))
+                a_low, a_high, _, a_seen, _ = a
+                low = low if low >= a_low else NEVER
+                high = high if high <= a_high else max(high, self._levels.count[q])
+                seen &= a_seen
+        merged = (low, high, known, seen, group)
         return a if merged == a else merged
 
     def _single(self, q: int, users: Users, record: Record, path: int) -> Record:
         """Merge a record with a path on which there was no access."""
-        mask, high = users.mask, record.high
-        free = record.seen & mask
+        _, high, _, seen, group = record
+        mask = users.mask
+        free = seen & mask
         if free != mask and self._best[path][q] >= high:
             free |= self._knowing(q, users, high, (self._b if path else self._a).known)
         if path:
             low, high = self._bounds(q, users, (None, mask), (record, free))
-            group = self._group(-1, record.group)
+            group = self._group(-1, group)
         else:
             low, high = self._bounds(q, users, (record, free), (None, mask))
-            group = self._group(record.group, -1)
-        merged = new_record((low, high, self._levels.nothing, free, group))
+            group = self._group(group, -1)
+        merged = (low, high, self._levels.nothing, free, group)
         return record if merged == record else merged
 
     def _knowing(self, q: int, users: Users, high: int, known: Known) -> int:
@@ -206,17 +197,18 @@ class Merger:
                 if not (self._widens and is_new):  # a loop may keep such a threshold to its end
                     return record[:2]
         if a_record and b_record:
-            low = self._levels.meet(q, a_record.low, b_record.low)
-            return low, self._levels.join(a_record.high, b_record.high)
+            (a_low, a_high, _, _, _), (b_low, b_high, _, _, _) = a_record, b_record
+            return self._levels.meet(q, a_low, b_low), self._levels.join(a_high, b_high)
         record = a_record or b_record
         assert record, "one of the paths has a record"
-        return NEVER, record.high
+        return NEVER, record[1]
 
     def _is_harmless(self, q: int, users: Users, record: Record, path: Path) -> bool:
         """Tell whether a static threshold is known to be reached by all users on `path`."""
-        if not self._levels.is_static(q, record.low, record.high):
+        low, high, _, _, _ = record
+        if not self._levels.is_static(q, low, high):
             return False
-        return all(path.known[engine][q] >= record.low for engine in users.engines)
+        return all(path.known[engine][q] >= low for engine in users.engines)
 
     def _known(self, a: Complete, b: Complete) -> Complete:
         if a == b:
@@ -241,8 +233,7 @@ class Merger:
 
 def anywhere(levels: Levels, records: Sequence[Record], is_complete: bool) -> Record:
     """Return what holds for one of several cells with these records; `is_complete`: all of them."""
-    first = records[0]
-    low, high, known, seen, group = first
+    low, high, known, seen, group = first = records[0]
     if not is_complete:
         known = levels.nothing
     for record in records[1:]:
@@ -252,9 +243,9 @@ def anywhere(levels: Levels, records: Sequence[Record], is_complete: bool) -> Re
             high = levels.join(high, other)
         if is_complete and implied != known:
             known = levels.meets(known, implied)
-    if low == NEVER and len(records) == 1 and known == first.known:
+    if low == NEVER and len(records) == 1 and known == first[2]:
         return first
-    return new_record((NEVER, high, known, seen, group))
+    return NEVER, high, known, seen, group
 
 
 class Shifter:
@@ -300,5 +291,5 @@ class Shifter:
                 group = self._groups[group] if group != LONE else LONE
             elif levels == (low, high, known):
                 return record
-            found = self._records[id(record)] = (record, new_record((*levels, seen, group)))
+            found = self._records[id(record)] = (record, (*levels, seen, group))
         return found[1]

@@ -8,8 +8,6 @@ Cost   quadratic in the waits of one instruction
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from headway.analysis.levels import NEAR, REACH, Levels
 from headway.analysis.records import LONE, Record
 from headway.analysis.steps import Steps
@@ -20,32 +18,25 @@ Candidate = tuple[int, Record, int, Touch]
 """A wait that may be needed: its counter, the last access, of which kind, and what touches it."""
 
 
-class Need(NamedTuple):
-    """A wait that remains: for a fixed position, for `gap` signals ago, or for a captured position.
+Need = tuple[int, int | None, int | None, int, int, Expr]
+"""`(counter, position, gap, kind, place, slot)` of a wait that remains.
 
-    At most one of `position` and `gap` is not None; without them the capture is that of `kind`,
-    `place` and `slot`.
-    """
-
-    counter: int
-    position: int | None
-    gap: int | None
-    kind: int
-    place: int
-    slot: Expr
+It is for a fixed position, for `gap` signals ago, or for a captured position. At most one of
+`position` and `gap` is not None; without them the capture is that of `kind`, `place` and `slot`.
+"""
 
 
 def without_copies(found: list[Candidate], steps: Steps) -> list[Candidate]:
     """Keep one of the waits for atoms that were always touched together: one group."""
     kept: dict[tuple[int, str, int], Candidate] = {}
     for number, candidate in enumerate(found):
-        _, record, _, touch = candidate
-        if touch.cell < 0 or record.group == LONE:
+        _, (_, _, _, _, group), _, touch = candidate
+        if touch.cell < 0 or group == LONE:
             kept[-1 - number, "", 0] = candidate
         else:
             place = steps.places[touch.place]
             slot = touch.cell - place.cells[0]
-            kept.setdefault((record.group, place.buffer, slot), candidate)
+            kept.setdefault((group, place.buffer, slot), candidate)
     return list(kept.values())
 
 
@@ -54,7 +45,7 @@ def undominated(found: list[Candidate], levels: Levels) -> list[Candidate]:
     latest: dict[int, Candidate] = {}
     for candidate in found:
         q = candidate[0]
-        if q not in latest or candidate[1].low > latest[q][1].low:
+        if q not in latest or candidate[1][0] > latest[q][1][0]:
             latest[q] = candidate
     if len(latest) == len(found):
         return found
@@ -63,19 +54,20 @@ def undominated(found: list[Candidate], levels: Levels) -> list[Candidate]:
         candidate
         for candidate in found
         for last in [latest[candidate[0]]]
-        if candidate is last or not covers(candidate[0], last[1].low, candidate[1].high)
+        if candidate is last or not covers(candidate[0], last[1][0], candidate[1][1])
     ]
 
 
 def not_implied(found: list[Candidate], levels: Levels) -> list[Candidate]:
     """Drop waits for what another signal had to see. Instances form no cycle: all at once."""
     covers = levels.covers
-    sources = [(p, r.known) for p, r, _, _ in found if r.known is not levels.nothing]
+    nothing = levels.nothing
+    sources = [(p, r[2]) for p, r, _, _ in found if r[2] is not nothing]
     if not sources:
         return found
     kept: list[Candidate] = []
     for candidate in found:
-        q, high = candidate[0], candidate[1].high
+        q, (_, high, _, _, _), _, _ = candidate
         for p, known in sources:
             if known[q] >= high and p != q and covers(q, known[q], high):
                 break
@@ -86,11 +78,11 @@ def not_implied(found: list[Candidate], levels: Levels) -> list[Candidate]:
 
 def need(candidate: Candidate, levels: Levels, is_static: bool) -> Need:
     """Return how the wait finds its threshold; without `is_static` by capture."""
-    q, (low, high, _, _, _), kind, (place, _, _, slot, _) = candidate
+    q, (low, high, _, _, _), kind, touch = candidate
     position = gap = None
     if is_static and low == high:
         if -REACH <= low < REACH:  # in zone 0: counted from the start of the program
             position = low
         elif levels.count[q] - low < NEAR:
             gap = levels.count[q] - low
-    return Need(q, position, gap, kind, place, slot)
+    return q, position, gap, kind, touch.place, touch.slot

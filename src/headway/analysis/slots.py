@@ -31,22 +31,25 @@ class Form(NamedTuple):
 
 
 class Shapes:
-    """Numbers for the expressions of one program, equal for equal ones: quick to compare."""
+    """Numbers for the expressions of one program, equal for equal ones: quick to compare.
+
+    The program has to live as long.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Expr, int]] = {}  # by identity, and kept alive
+        self.numbers: dict[int, int] = {}  # of those seen so far, by identity
         self._numbers: dict[object, int] = {}
         self._exprs: list[Expr] = []
 
     def of(self, expr: Expr) -> int:
         """Return the number of an expression."""
-        found = self._known.get(id(expr))
-        if found is None:
+        number = self.numbers.get(id(expr))
+        if number is None:
             number = self._numbers.setdefault(_shape(expr), len(self._exprs))
             if number == len(self._exprs):
                 self._exprs.append(expr)
-            found = self._known[id(expr)] = (expr, number)
-        return found[1]
+            self.numbers[id(expr)] = number
+        return number
 
     def expr(self, number: int) -> Expr:
         """Return the first expression with a number."""
@@ -55,8 +58,11 @@ class Shapes:
 
 def _shape(expr: Expr) -> object:
     """Return a key that is equal for equal expressions; built-in types hash quickly."""
+    if type(expr) is int:
+        return expr
     if type(expr) is Binary:
-        return expr.operator, _shape(expr.left), _shape(expr.right)
+        right = expr.right  # most of the time an integer
+        return expr.operator, _shape(expr.left), right if type(right) is int else _shape(right)
     return expr.loop if type(expr) is Iteration else expr
 
 

@@ -8,7 +8,7 @@ Cost   linear in the accesses, times the depth of the nest for what loops touch
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from headway.analysis.frames import Frame, Frames
@@ -25,14 +25,14 @@ Readers = Mapping[str, frozenset[str]]
 """For each control read the engines that load it."""
 
 
-class Step(NamedTuple):
+@dataclass(slots=True, eq=False)  # not frozen: these are made and read more often than others
+class Step:
     """An instruction, or the control read of one engine. Engines and counters are numbers.
 
     `at` numbers steps in textual order. `ordered` are counters that need no wait: its own if that
     is serial, and its engine's loads. `is_kept`: the sequencer stands still until the one before on
-    this counter has completed. `cells` are all that it may touch. It gives so many `signals`: one,
-    or none if it is silent; that shows `shown_reads` and `shown_writes`, besides its own those of
-    silent ones before it.
+    this counter has completed. It gives so many `signals`: one, or none if it is silent; that shows
+    `shown_reads` and `shown_writes`, besides its own those of silent ones before it.
     """
 
     at: int
@@ -45,10 +45,16 @@ class Step(NamedTuple):
     is_idle: bool  # a load by an engine that has no work inside
     reads: tuple[Touch, ...]
     writes: tuple[Touch, ...]
-    cells: tuple[int, ...]
     signals: int
     shown_reads: tuple[Touch, ...]
     shown_writes: tuple[Touch, ...]
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """All that it may touch."""
+        own, shown = (self.reads, self.writes), (self.shown_reads, self.shown_writes)
+        every = own if own == shown else own + shown
+        return tuple([n for touches in every for touch in touches for n in touch.cells])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,13 @@ class Users(NamedTuple):
     mask: int
 
 
+class _Waiting(NamedTuple):
+    """Where an engine may have to wait: the places that it reads and those that it writes."""
+
+    reads: set[int]
+    writes: set[int]
+
+
 class _Host(NamedTuple):
     """What instructions of one engine and queue have in common."""
 
@@ -105,7 +118,7 @@ class _Host(NamedTuple):
     counter: int
     ordered: tuple[int, ...]
     is_kept: bool
-    bit: int  # of the engine and its order, among all that may wait
+    waiting: _Waiting
 
 
 class Steps:
@@ -122,11 +135,10 @@ class Steps:
         self._serial = program.serial
         self._number = {name: i for i, name in enumerate(self.counters)}
         self._hosts: dict[tuple[str, str | None], _Host] = {}
-        self._bits: dict[tuple[int, tuple[int, ...]], int] = {}
         shapes = Shapes()
         self._frames = Frames(program, shapes)
         self._touches = Touches(program, self._frames, shapes)
-        self._waiting: tuple[dict[int, int], dict[int, int]] = ({}, {})  # by place: bits of hosts
+        self._waiting: dict[tuple[int, tuple[int, ...]], _Waiting] = {}  # by engine and order
         self._users: dict[tuple[int, int], Sequence[Users]] = {}
         self._shown = shown(program)
         self._zone = self._at = 0
@@ -174,8 +186,8 @@ class Steps:
         waiting = self._sorts[sort][kind]
         found = {
             engine
-            for (engine, ordered), bit in self._bits.items()
-            if waiting & bit and counter not in ordered
+            for number, (engine, ordered) in enumerate(self._waiting)
+            if waiting >> number & 1 and counter not in ordered
         }
         return Users(tuple(sorted(found)), sum(1 << engine for engine in found))
 
@@ -185,8 +197,8 @@ class Steps:
         masks: list[int] = []
         for waiting in self._sorts:
             mask = 0
-            for (_, ordered), bit in self._bits.items():
-                if waiting[kind] & bit:
+            for number, (_, ordered) in enumerate(self._waiting):
+                if waiting[kind] >> number & 1:
                     mask |= every & ~sum(1 << q for q in ordered)
             masks.append(mask)
         return [masks[sort] for sort in self.sort_of_place]
@@ -194,10 +206,15 @@ class Steps:
     def _sorted(self) -> list[tuple[int, int]]:
         """Number the places by who waits there, so that equal ones can be treated as one."""
         numbers: dict[tuple[int, int], int] = {}
-        readers, writers = self._waiting
-        for place in range(len(self.places)):
-            waiting = (readers.get(place, 0), writers.get(place, 0))
-            self.sort_of_place.append(numbers.setdefault(waiting, len(numbers)))
+        reads = [0] * len(self.places)
+        writes = [0] * len(self.places)
+        for number, waiting in enumerate(self._waiting.values()):
+            for place in waiting.reads:
+                reads[place] |= 1 << number
+            for place in waiting.writes:
+                writes[place] |= 1 << number
+        for both in zip(reads, writes, strict=True):
+            self.sort_of_place.append(numbers.setdefault(both, len(numbers)))
         return list(numbers)
 
     def _body(self, body: tuple[Node, ...], frame: Frame) -> tuple[AnyStep, ...]:
@@ -214,10 +231,7 @@ class Steps:
                 return self._loop(node, frame)
 
     def _instr(self, node: Instr, frame: Frame) -> Step:
-        key = (node.engine, node.queue)
-        host = self._hosts.get(key)
-        if host is None:
-            host = self._hosts[key] = self._host(node.engine, node.counter)
+        host = self._hosts.get((node.engine, node.queue)) or self._new_host(node)
         reads = self._touches.of(node.reads, frame)
         writes = self._touches.of(node.writes, frame)
         step = self._step(node.name, host, reads, writes)
@@ -228,9 +242,12 @@ class Steps:
     def _special(self, step: Step, node: Instr, frame: Frame) -> Step:
         """Return a step that is silent, or has silent ones before it."""
         reads, writes = (self._touches.of(a, frame) for a in self._shown[node.name])
-        cells = step.cells + tuple(n for touch in (*reads, *writes) for n in touch.cells)
         signals = 0 if node.silent else 1
-        return step._replace(cells=cells, signals=signals, shown_reads=reads, shown_writes=writes)
+        return replace(step, signals=signals, shown_reads=reads, shown_writes=writes)
+
+    def _new_host(self, node: Instr) -> _Host:
+        host = self._hosts[node.engine, node.queue] = self._host(node.engine, node.counter)
+        return host
 
     def _host(self, engine: str, counter: str) -> _Host:
         """Return what its instructions wait for without being told, and number it."""
@@ -241,8 +258,11 @@ class Steps:
         if own_loads is not None and own_loads != own:
             ordered.append(own_loads)
         number, order = self._number[engine], tuple(ordered)
-        bit = self._bits.setdefault((number, order), 1 << len(self._bits))
-        return _Host(number, own, order, is_serial and engine == counter, bit)
+        is_kept = is_serial and engine == counter
+        return _Host(number, own, order, is_kept, self._waiting_of(number, order))
+
+    def _waiting_of(self, engine: int, ordered: tuple[int, ...]) -> _Waiting:
+        return self._waiting.setdefault((engine, ordered), _Waiting(set(), set()))
 
     def _step(
         self,
@@ -254,33 +274,15 @@ class Steps:
         is_idle: bool = False,
     ) -> Step:
         """Number a step, and note who waits: readers for writes, writers for accesses."""
-        engine, counter, ordered, is_kept, bit = host
-        cells: tuple[int, ...] = ()
-        readers, writers = self._waiting
-        for place, _, numbers, _, _ in reads:
-            readers[place] = readers.get(place, 0) | bit
-            cells += numbers
-        for place, _, numbers, _, _ in writes:
-            writers[place] = writers.get(place, 0) | bit
-            cells += numbers
+        engine, counter, ordered, is_kept, (reading, writing) = host
+        for touch in reads:
+            reading.add(touch.place)
+        for touch in writes:
+            writing.add(touch.place)
         at = self._at
         self._at = at + 1
-        return Step(
-            at,
-            name,
-            engine,
-            counter,
-            ordered,
-            is_kept,
-            is_load,
-            is_idle,
-            reads,
-            writes,
-            cells,
-            1,
-            reads,
-            writes,
-        )
+        flags = is_kept, is_load, is_idle
+        return Step(at, name, engine, counter, ordered, *flags, reads, writes, 1, reads, writes)
 
     def _loads(self, node: Loop | While | If, frame: Frame) -> tuple[Step, ...]:
         if node.control is None:
@@ -292,8 +294,8 @@ class Steps:
         for name in (name for name in self.engines if name in loading):
             counter = self._number[control_counter(name)]
             number = self._number[name]
-            bit = self._bits.setdefault((number, (counter,)), 1 << len(self._bits))
-            host = _Host(number, counter, (counter,), True, bit)
+            waiting = self._waiting_of(number, (counter,))
+            host = _Host(number, counter, (counter,), True, waiting)
             is_idle = name not in working
             steps.append(self._step(node.control.name, host, reads, (), True, is_idle))
         return tuple(steps)

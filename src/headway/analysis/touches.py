@@ -9,8 +9,7 @@ Cost   a look-up for an access that is like an earlier one: equal touches are on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from headway.analysis.frames import MAX_SLOTS, Frame, Frames, Terms
 from headway.analysis.slots import Shapes
@@ -29,7 +28,8 @@ class Place:
     cells: tuple[int, ...]
 
 
-class Touch(NamedTuple):
+@dataclass(slots=True, eq=False)  # not frozen: these are made and read more often than others
+class Touch:
     """An access to one place: to one of `cells`. `cell` is that one, or -1 if it is not known.
 
     Equal slots are one object. `frame` are the terms of the frame that the access stands in.
@@ -51,7 +51,7 @@ class Touch(NamedTuple):
             return self
         slot = evaluate(self.slot, iterations, {}) - sum(c * iterations[q] for q, c in self.frame)
         cell = place.cells[slot % place.slots]
-        return self._replace(cell=cell, cells=(cell,))
+        return replace(self, cell=cell, cells=(cell,))
 
 
 Region = tuple[tuple[int, int], ...]
@@ -70,6 +70,8 @@ class Touches:
         self._slots = {buffer.name: buffer.slots for buffer in program.buffers}
         self._numbers: dict[tuple[str, int], int] = {}
         self._known: dict[_Key, tuple[Touch, ...]] = {}
+        self._frame: Frame = {}
+        self._here: dict[tuple[str, int], tuple[Touch, ...]] = {}  # of whole slots, in that frame
 
     @property
     def has_atoms(self) -> bool:
@@ -78,24 +80,39 @@ class Touches:
 
     def of(self, accesses: tuple[Access, ...], frame: Frame) -> tuple[Touch, ...]:
         """Return what several accesses of one instruction touch, each cell once."""
-        if len(accesses) < 2:
-            return self._of(accesses[0], frame) if accesses else ()
-        found = [self._of(access, frame) for access in accesses]
-        first, second = found[0], found[-1]
-        if len(found) == 2 and len(first) == len(second) == 1 and first[0].place != second[0].place:
-            return first + second
-        touches = [touch for some in found for touch in some]
-        unique = {(t.place, t.cell, id(t) if t.cell < 0 else 0): t for t in touches}
-        return tuple(unique.values())
+        if frame is not self._frame:
+            self._frame, self._here = frame, {}
+        here, numbers = self._here, self._shapes.numbers
+        found: tuple[Touch, ...] = ()
+        for access in accesses:
+            slot = access.slot
+            if access.region is not None:
+                found += self._of(access, frame)
+                continue
+            number = numbers.get(id(slot))
+            if number is None:
+                number = self._shapes.of(slot)
+            key = (access.buffer, number)
+            touches = here.get(key)
+            if touches is None:
+                touches = here[key] = self._of(access, frame)
+            found += touches
+        if len(found) < 2 or (len(found) == 2 and found[0].place != found[1].place):
+            return found
+        return _distinct(found)
 
     def _of(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
-        buffer, region, shape = access.buffer, access.region, self._shapes.of
-        box = None if region is None else tuple([(shape(a), shape(b)) for a, b in region])
-        key = (buffer, shape(access.slot), box, frame.get(buffer))
+        buffer, region = access.buffer, access.region
+        box = None if region is None else self._box(region)
+        key = (buffer, self._shapes.of(access.slot), box, frame.get(buffer))
         touches = self._known.get(key)
         if touches is None:
             touches = self._known[key] = self._found(access, frame)
         return touches
+
+    def _box(self, region: tuple[tuple[Expr, Expr], ...]) -> Region:
+        number = self._shapes.of
+        return tuple([(number(low), number(high)) for low, high in region])
 
     def _found(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
         slots = self._slots[access.buffer]
@@ -122,3 +139,12 @@ class Touches:
             self.place_of += [place] * count
             self.places.append(Place(buffer, atom, slots, tuple(range(first, first + count))))
         return place
+
+
+def _distinct(touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
+    """Return each touch of a cell once; of cells that are not known, each touch."""
+    places = {touch.place for touch in touches}
+    if len(places) == len(touches):
+        return touches
+    unique = {(t.place, t.cell, id(t) if t.cell < 0 else 0): t for t in touches}
+    return tuple(unique.values())

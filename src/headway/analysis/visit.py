@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from headway.analysis.iterations import Iterations
 from headway.analysis.levels import NEAR, NEVER, Levels
-from headway.analysis.records import Cell, Known, Record, Records, anywhere, new_record
+from headway.analysis.records import Cell, Known, Record, Records, anywhere
 from headway.analysis.reduce import (
     Candidate,
     Need,
@@ -51,6 +51,7 @@ _Cells = list[Cell | None]
 class _Visit(NamedTuple):
     """What a step found and what it left: its cells, and what its engine knew."""
 
+    numbers: tuple[int, ...]
     cells: _Cells
     known: list[int]
     new_cells: _Cells
@@ -78,7 +79,10 @@ class Visitor:
         self._rules = rules
         self._has_meetings = has_meetings
         self._is_thorough = has_meetings and is_thorough
+        self._has_redundancy = rules.redundancy
         self._is_transitive = rules.redundancy and rules.transitive
+        self._has_groups = steps.has_atoms
+        self._covers = self.levels.covers
         self._awaited = (steps.awaited(WRITE), steps.awaited(ACCESS))
 
     def visit(self, step: Step) -> None:
@@ -87,16 +91,17 @@ class Visitor:
             self._visit(step)
             return
         cells, known = self.cells, self.known[step.engine]
-        before = [cells[number] for number in step.cells]
         last = self._visits.get(step.at)
+        numbers = last.numbers if last else step.cells
+        before = [cells[number] for number in numbers]
         if last is None or last.known != known or last.cells != before:
             known = known.copy()
             self._visit(step)
-            after = [cells[number] for number in step.cells]
+            after = [cells[number] for number in numbers]
             new_known = self.known[step.engine].copy()
-            self._visits[step.at] = _Visit(before, known, after, new_known)
+            self._visits[step.at] = _Visit(numbers, before, known, after, new_known)
             return
-        for number, cell in zip(step.cells, last.new_cells, strict=True):
+        for number, cell in zip(numbers, last.new_cells, strict=True):
             cells[number] = cell
         known[:] = last.new_known
         self.levels.count[step.counter] += step.signals
@@ -105,7 +110,7 @@ class Visitor:
         known = self.known[step.engine]
         if step.is_idle:
             known = known.copy()  # it may happen later than here: the engine learns nothing yet
-        if not self._rules.redundancy:
+        if not self._has_redundancy:
             found = self._all(step)
             self._note(step, self._reduced(found), known)
         else:
@@ -113,7 +118,7 @@ class Visitor:
                 known[step.counter] = self.levels.count[step.counter]
             found = self._found(step, known)
             if found:
-                kept = self._reduced(found)
+                kept = self._reduced(found) if len(found) > 1 else found
                 self._learn(step, found, known)
                 self._note(step, kept, known)
             elif self.remembers or self.iteration is not None:
@@ -125,28 +130,29 @@ class Visitor:
     def _found(self, step: Step, known: list[int]) -> list[Candidate]:
         """Return what the step depends on, without what its engine knows to be complete."""
         found: list[Candidate] = []
-        cells, covers = self.cells, self.levels.covers
+        cells, covers = self.cells, self._covers
         engine, ordered, reads, writes = step.engine, step.ordered, step.reads, step.writes
-        written = [touch.cell for touch in writes]
         for kind, touches in ((ACCESS, writes), (WRITE, reads)):
             for touch in touches:
-                if touch.cell < 0:
+                number = touch.cell
+                if number < 0:
                     found += self._somewhere(step, kind, touch, known)
                     continue
-                cell = cells[touch.cell]
+                cell = cells[number]
                 if cell is None:
                     continue
                 for q, record in cell[kind].items():
-                    _, high, _, seen, _ = record
+                    high = record[1]
                     ahead = known[q] - high
-                    if 0 <= ahead < NEAR or q in ordered or seen >> engine & 1:
+                    if 0 <= ahead < NEAR or q in ordered or record[3] >> engine & 1:
                         continue
                     if ahead > 0 and covers(q, known[q], high):
                         continue
-                    if kind == WRITE and touch.cell in written and q in cell[ACCESS]:
-                        continue  # the last access is no earlier than the last write
+                    if kind == WRITE and q in cell[ACCESS]:
+                        if any(written.cell == number for written in writes):
+                            continue  # the last access is no earlier than the last write
                     found.append((q, record, kind, touch))
-        if len(found) > 1 and self.levels.has_groups:
+        if len(found) > 1 and self._has_groups:
             return without_copies(found, self._steps)
         return found
 
@@ -202,7 +208,7 @@ class Visitor:
 
     def _reduced(self, found: list[Candidate]) -> list[Candidate]:
         """Return the waits that remain of several for one instruction."""
-        if len(found) > 1 and self._rules.redundancy:
+        if len(found) > 1 and self._has_redundancy:
             found = undominated(found, self.levels)
             if len(found) > 1 and self._is_transitive:
                 return not_implied(found, self.levels)
@@ -225,6 +231,7 @@ class Visitor:
     def _learn(self, step: Step, found: list[Candidate], known: list[int]) -> None:
         """After its waits an engine knows all that it waited for, and what that implies."""
         is_transitive, nothing = self._is_transitive, self.levels.nothing
+        has_meetings = self._has_meetings
         shared: dict[tuple[int, int, int], tuple[Cell, Cell]] = {}
         for q, record, kind, touch in found:
             low, high, implied, _, _ = record
@@ -237,7 +244,7 @@ class Visitor:
                             known[other] = level
                 if kind == ACCESS:
                     continue  # the cell is written now: nobody waits for what was before
-            if low == high and not self._has_meetings:
+            if low == high and not has_meetings:
                 continue  # it is seen by what the engine knows
             cell = self.cells[touch.cell] if touch.cell >= 0 else None
             if cell and not step.is_idle:
@@ -250,10 +257,10 @@ class Visitor:
         """Count the signal and make it the last access to all that it shows."""
         if not step.signals:
             return
-        q, reads, writes = step.counter, step.shown_reads, step.shown_writes
-        level = self.levels.count[q] = self.levels.count[q] + 1
+        q, reads, writes, levels = step.counter, step.shown_reads, step.shown_writes, self.levels
+        level = levels.count[q] = levels.count[q] + 1
         before, known[q] = known[q], level
-        record = new_record((level, level, tuple(known), 0, next(self.levels.groups)))
+        record = (level, level, tuple(known), 0, next(levels.groups))
         if not step.is_load:  # else the sequencer has stood still until it was done
             known[q] = before
         if reads:
@@ -263,14 +270,18 @@ class Visitor:
 
     def _read(self, q: int, touches: tuple[Touch, ...], record: Record) -> None:
         cells, awaited, change = self.cells, self._awaited[ACCESS], self._read_cell
-        shared: dict[int, tuple[Cell | None, Cell]] = {}
-        for place, number, numbers, _, _ in touches:
-            if not awaited[place] >> q & 1:
+        shared: dict[int, tuple[Cell | None, Cell]] | None = {} if self._has_groups else None
+        for touch in touches:
+            if not awaited[touch.place] >> q & 1:
                 continue
+            number = touch.cell
             if number < 0:
-                self._read_somewhere(q, numbers, record)
+                self._read_somewhere(q, touch.cells, record)
                 continue
             cell = cells[number]
+            if shared is None:
+                cells[number] = change(q, cell or NOTHING, record)
+                continue
             new = shared.get(id(cell))
             if new is None:
                 new = shared[id(cell)] = (cell, change(q, cell or NOTHING, record))
@@ -292,7 +303,7 @@ class Visitor:
         if accesses is writes and not self._is_thorough:
             return writes, {q: record}
         kept = accesses.copy()
-        covers, is_thorough, known = self.levels.covers, self._is_thorough, record.known
+        covers, is_thorough, known = self.levels.covers, self._is_thorough, record[2]
         for p, access in accesses.items():
             high = access[1]
             if p == q or access[3] == EVERYBODY or known[p] < high or not covers(p, known[p], high):
@@ -308,16 +319,20 @@ class Visitor:
         cells = self.cells
         of_writes, of_accesses = self._awaited
         shared: dict[tuple[int, int, int], tuple[Cell | None, Cell]] = {}
-        for place, number, numbers, _, _ in touches:
-            has_reader, has_writer = of_writes[place] >> q & 1, of_accesses[place] >> q & 1
+        is_alone = len(touches) == 1
+        for touch in touches:
+            place, number = touch.place, touch.cell
+            awaited = (of_writes[place] >> q & 1, of_accesses[place] >> q & 1)
             if number < 0:
-                self._write_somewhere(q, numbers, record, (has_reader, has_writer))
+                self._write_somewhere(q, touch.cells, record, awaited)
                 continue
             cell = cells[number]
-            key = (has_reader, has_writer, id(cell))
+            if is_alone:
+                cells[number] = self._written(q, cell or NOTHING, record, awaited)
+                continue
+            key = (*awaited, id(cell))
             new = shared.get(key)
             if new is None:
-                awaited = (has_reader, has_writer)
                 new = shared[key] = (cell, self._written(q, cell or NOTHING, record, awaited))
             cells[number] = new[1]
 
@@ -366,9 +381,10 @@ class Visitor:
         """Return what is known of a slot that this access touched, or not (C9)."""
         group = next(self.levels.groups)
         if before is None:
-            return new_record((NEVER, record.high, self.levels.nothing, 0, group))
-        known = self.levels.meets(before.known, record.known)
-        return new_record((before.low, record.high, known, 0, group))
+            return NEVER, record[1], self.levels.nothing, 0, group
+        low, _, before_it, _, _ = before
+        _, high, known, _, _ = record
+        return low, high, self.levels.meets(before_it, known), 0, group
 
 
 NOTHING: Cell = ({}, {})
@@ -378,11 +394,11 @@ EVERYBODY = -1  # has a bit for each engine
 def _superseded(record: Record) -> Record:
     """Return a record that nobody has to wait for, because a later one implies it."""
     low, high, known, seen, group = record
-    return record if seen == EVERYBODY else new_record((low, high, known, EVERYBODY, group))
+    return record if seen == EVERYBODY else (low, high, known, EVERYBODY, group)
 
 
 def _seen(cell: Cell, kind: int, q: int, engine: int) -> Cell:
     """Return a cell of which an engine has waited for one record."""
     low, high, known, seen, group = cell[kind][q]
-    records = {**cell[kind], q: new_record((low, high, known, seen | 1 << engine, group))}
+    records = {**cell[kind], q: (low, high, known, seen | 1 << engine, group)}
     return (records, cell[ACCESS]) if kind == WRITE else (cell[WRITE], records)

@@ -26,18 +26,18 @@ def walk(body: tuple[Node, ...]) -> Iterator[Node]:
     """Yield every node in textual order, without recursion."""
     stack = [iter(body)]
     while stack:
-        node = next(stack[-1], None)
-        if node is None:
+        for node in stack[-1]:
+            yield node
+            if type(node) is not Instr:
+                stack += [iter(part) for part in reversed(branches(node))]
+                break
+        else:
             stack.pop()
-            continue
-        yield node
-        if not isinstance(node, Instr):
-            stack += [iter(part) for part in reversed(branches(node))]
 
 
 def instructions(body: tuple[Node, ...]) -> Iterator[Instr]:
     """Yield every instruction in textual order."""
-    return (node for node in walk(body) if isinstance(node, Instr))
+    return (node for node in walk(body) if type(node) is Instr)
 
 
 def control_reads(body: tuple[Node, ...]) -> Iterator[ControlRead]:

@@ -90,11 +90,12 @@ class Parts:
         return wait
 
     def _threshold(self, need: Need, offset: int) -> Threshold:
-        if need.position is not None:
-            return Threshold(None, need.position)
-        if need.gap is not None:
-            return Threshold(self._shadows[need.counter], offset - need.gap)
-        return Threshold(self.register(Key(need.kind, need.counter, need.place), need.slot))
+        q, position, gap, kind, place, slot = need
+        if position is not None:
+            return Threshold(None, position)
+        if gap is not None:
+            return Threshold(self._shadows[q], offset - gap)
+        return Threshold(self.register(Key(kind, q, place), slot))
 
 
 def plus(expr: Expr, number: Expr) -> Expr:

@@ -128,9 +128,8 @@ class Writer:
         wait, offsets = self._parts.wait, self._offsets
         found: list[Wait] = []
         for need in self._plan.needs.get(at, ()):
-            is_static = need.gap is not None
-            q = need.counter
-            found.append(wait(need, offsets[q] + run.before(at, q) if is_static else 0))
+            q, _, gap, _, _, _ = need
+            found.append(wait(need, 0 if gap is None else offsets[q] + run.before(at, q)))
         return tuple(found) if len(found) < 2 else _distinct(found)
 
     def _late(self, node: Node, step: AnyStep, waiting: Late | None, out: Body) -> Late | None:
@@ -201,7 +200,7 @@ class Writer:
     def _waits(self) -> tuple[Wait, ...]:
         """Return the waits of the step that comes next."""
         needs, offsets, wait = self._plan.needs.get(self._at, ()), self._offsets, self._parts.wait
-        found = [wait(need, offsets.get(need.counter, 0)) for need in needs]
+        found = [wait(need, offsets.get(need[0], 0)) for need in needs]
         return _distinct(found)
 
     # Control
