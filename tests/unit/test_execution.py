@@ -83,7 +83,7 @@ def is_noticed(matmul: Traced, sync: SyncProgram, orders: int) -> bool:
 def test_every_wait_that_ends_too_early_gives_other_values(matmul: Traced) -> None:
     sync = synchronize(matmul.program, "trn2", "counted")
     early = [m.program for m in mutants(sync, ["threshold-lowered"]) if is_early(m.program)]
-    assert len(early) >= 6
+    assert len(early) >= 5
     assert all(is_noticed(matmul, program, orders=30) for program in early)
 
 

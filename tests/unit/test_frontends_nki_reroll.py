@@ -14,7 +14,7 @@ from headway.frontends.nki.affine import Sym, iteration, number, substituted
 from headway.frontends.nki.bands import bands
 from headway.frontends.nki.engines import Policy
 from headway.frontends.nki.expand import proved
-from headway.frontends.nki.lifetimes import Lifetimes, Rotation, modulo, rotation, strides
+from headway.frontends.nki.lifetimes import Lifetimes, Rotation, Turning, modulo, strides
 from headway.frontends.nki.memory import CAPACITY
 from headway.frontends.nki.record import Operand, Recorder, Storage, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode, RolledOp
@@ -167,7 +167,7 @@ def test_a_tile_has_as_many_slots_as_live_at_a_time(
     lives: list[tuple[int, int]], wanted: int, slots: int
 ) -> None:
     made, found = tiles(lives)
-    assert rotation(made, found, (), wanted).slots == slots
+    assert Turning(made, found, ()).rotation(wanted).slots == slots
 
 
 def test_allocations_are_counted_through_nested_loops() -> None:

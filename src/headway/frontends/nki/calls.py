@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, cast
 
 from headway.frontends.nki.affine import Sym
@@ -33,32 +34,41 @@ def meaning(
     """Return what a call means, and the numbers that it computes with."""
     if call is None:
         return UNKNOWN, ()
-    if any(UNFOLLOWED in tensor.dynamic for tensor in (*reads, *writes)):
+    if any(tensor.dynamic and UNFOLLOWED in tensor.dynamic for tensor in (*reads, *writes)):
         return _unknown("an index was computed at run time, and its value is not followed")
     if mask is not None and not _fits(call, mask, writes):
         return _unknown("what a mask leaves out is followed element for element only")
-    roles: list[str] = []
-    for role, tensor in zip(call.reads.split(), reads, strict=True):
-        roles += [role, *_indices(role, tensor)]
-    targets = call.writes.split()
-    for role, tensor in zip(targets, writes, strict=True):
-        roles += _indices(role, tensor)
     numbers: dict[str, Any] = {}
     words: list[tuple[str, str]] = []
     for name, value in call.values.items():
+        if value is None:
+            continue
         if isinstance(value, Register):
             return _unknown(f"{name} is in a register, whose value is not followed")
         kept = _literal(value)
         if kept is None:
-            if value is not None:
-                words.append((name, _word(value)))
+            words.append((name, _word(value)))
         else:
             numbers[name] = kept
     if mask is not None:
         numbers["mask"] = Array(mask)
-    return Means(call.operation, (*roles, *targets), tuple(numbers), tuple(words)), tuple(
-        numbers.values()
-    )
+    indices = tuple([len(tensor.also) for tensor in (*reads, *writes)])
+    roles = _roles(call.reads, call.writes, indices)
+    return _means(call.operation, roles, tuple(numbers), tuple(words)), tuple(numbers.values())
+
+
+_means = cache(Means)
+
+
+@cache
+def _roles(reads: str, writes: str, indices: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the role of each operand; the i-th tensor has `indices[i]` that say where it lies."""
+    sources, targets = reads.split(), writes.split()
+    found: list[str] = []
+    for at, (role, count) in enumerate(zip((*sources, *targets), indices, strict=True)):
+        found += [role] if at < len(sources) else []
+        found += [f"{role}.{number}" for number in range(count)]
+    return (*found, *targets)
 
 
 _MASKABLE = frozenset(
@@ -80,14 +90,12 @@ def _unknown(reason: str) -> tuple[Means, tuple[Any, ...]]:
     return Means(settings=(("reason", reason),)), ()
 
 
-def _indices(role: str, tensor: Tensor) -> list[str]:
-    """The roles of what says where an operand lies."""
-    return [f"{role}.{number}" for number in range(len(tensor.also))]
+_NUMBERS = (int, float, bool, Sym, NotFirst)
 
 
 def _literal(value: Any) -> Any:
     """Return a number in a form that can be compared, None if it is a word."""
-    if isinstance(value, bool | int | float | Sym | NotFirst):
+    if type(value) in _NUMBERS or isinstance(value, _NUMBERS):
         return value
     if isinstance(value, list | tuple):
         return tuple(_literal(part) for part in cast(Sequence[Any], value))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -56,10 +57,14 @@ def free_size(shape: Sequence[int]) -> int:
 
 def work(operation: str, tensors: Sequence[Tensor]) -> Work:
     """Return the cost of an engine's operation: the largest operand decides."""
-    largest = max(tensors, key=lambda t: free_size(t.shape))
-    elements = free_size(largest.shape)
-    size = sum(t.size * t.itemsize for t in tensors)
-    return Work(operation, elements, size, largest.dtype.name)
+    return _work(operation, tuple([(t.shape, t.dtype.name, t.itemsize) for t in tensors]))
+
+
+@cache
+def _work(operation: str, tensors: tuple[tuple[tuple[int, ...], str, int], ...]) -> Work:
+    shape, dtype, _ = max(tensors, key=lambda tensor: free_size(tensor[0]))
+    size = sum(prod(shape) * itemsize for shape, _, itemsize in tensors)
+    return Work(operation, free_size(shape), size, dtype)
 
 
 def emit(
@@ -119,8 +124,11 @@ def transfer(dst: Tensor, src: Tensor, operation: str = "dma") -> None:
     moves = {(False, True): "load", (True, False): "store"}.get(
         (src.buffer.is_on_chip, dst.buffer.is_on_chip), "copy"
     )
-    cost = Work(operation, free_size(dst.shape), dst.size * dst.itemsize, dst.dtype.name, moves)
+    cost = _moved(operation, free_size(dst.shape), dst.size * dst.itemsize, dst.dtype.name, moves)
     recorded(operation, [src], [dst], cost, call=Call(operation, "src"))
+
+
+_moved = cache(Work)
 
 
 def load(src: Tensor, dtype: object = None) -> Tensor:

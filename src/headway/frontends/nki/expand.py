@@ -10,7 +10,7 @@ from headway.errors import HeadwayError
 from headway.frontends.nki.affine import Number, substituted
 from headway.frontends.nki.layout import Layout
 from headway.frontends.nki.literals import literal_at
-from headway.frontends.nki.record import Kind, Op, TraceNode, numbers
+from headway.frontends.nki.record import Kind, Op, TraceNode
 from headway.frontends.nki.reroll import RolledNode, RolledOp
 from headway.frontends.nki.tidy import operations
 
@@ -43,7 +43,7 @@ def expanded(nodes: tuple[RolledNode, ...], turns: dict[int, int]) -> Iterator[S
 
 
 def _recorded(op: Op) -> Step:
-    return op.kind, _places(op), numbers(op), op.literals
+    return op.kind, _places(op), op.numbers, op.literals
 
 
 def _places(op: Op) -> Places:

@@ -17,7 +17,8 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
     if _is_mask(index):
         return tensor
     parts = _complete(tensor, sequence(index))
-    is_gather = any(_is_array(part) or isinstance(part, Indices) for part in parts)
+    is_plain = all(type(part) is slice or type(part) is int for part in parts)
+    is_gather = not is_plain and any(_is_array(part) or isinstance(part, Indices) for part in parts)
     if is_gather or tensor.table is not None:
         return _gathered(tensor, parts)
     box, also, dynamic = list(tensor.box), list(tensor.also), list(tensor.dynamic)
@@ -29,7 +30,10 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
             axes.append(Axis(1))
             continue
         axis = next(dims)
-        if _is_run_time(part):
+        if _is_slice(part) and part == _EVERYTHING:
+            axes.append(axis)
+            continue
+        if type(part) is not int and _is_run_time(part):
             kept = _run_time_axis(axis, part)
             at = len(axes) if kept.size >= 0 else None
             index = part.start if _is_slice(part) else part
@@ -42,17 +46,21 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
         axes += [kept] if kept.size >= 0 else [Axis(1)] if keeps_partition else []
     if tensor.buffer.is_on_chip and len(axes) < 2:
         axes.append(Axis(1))
-    return replace(
-        tensor,
-        box=tuple(box),
-        axes=tuple(axes),
-        also=tuple(also),
-        offset=offset,
-        dynamic=tuple(dynamic),
+    return Tensor(
+        tensor.storage,
+        tensor.root,
+        tuple(box),
+        tuple(axes),
+        tensor.dtype,
+        tuple(also),
+        offset,
+        None,
+        tuple(dynamic),
     )
 
 
 _DROPPED = Axis(-1)
+_EVERYTHING = slice(None)
 
 
 def _complete(tensor: Tensor, parts: tuple[Index, ...]) -> tuple[Index, ...]:

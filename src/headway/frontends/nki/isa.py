@@ -42,7 +42,7 @@ _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
 _ELEMENT_FOR_ELEMENT = frozenset({"activation", "reciprocal", "tensor_copy", "tensor_scalar"})
 
 
-def call(name: str, is_old: bool, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def call(name: str, is_old: bool, /, *args: Any, **keywords: Any) -> Any:
     """Record one instruction and return its destination."""
     instruction = OLD[name] if is_old and name in OLD else INSTRUCTIONS[name]
     to = instruction.destination
@@ -57,26 +57,33 @@ def call(name: str, is_old: bool, args: tuple[Any, ...], keywords: dict[str, Any
 
 def record(name: str, operation: str, bound: Arguments) -> None:
     """Record an instruction whose written parameters are known by name."""
-    given = {key: value for key, value in bound.items() if isinstance(value, Tensor)}
-    writes = [value for key, value in given.items() if key in WRITTEN]
-    reads = [ew.on_chip(value) for key, value in given.items() if key not in WRITTEN]
-    for tensor in writes:
+    reads: dict[str, Tensor] = {}
+    writes: dict[str, Tensor] = {}
+    values: dict[str, Any] = {}
+    for key, value in bound.items():
+        if isinstance(value, Tensor):
+            if key in WRITTEN:
+                writes[key] = value
+            else:
+                reads[key] = ew.on_chip(value)
+        elif key not in _OPTIONS:
+            values[key] = value
+    for tensor in writes.values():
         if not tensor.buffer.is_on_chip:
             raise problem(
                 f"{name} writes {tensor.name!r}, which is in HBM",
                 rule="engines write SBUF and PSUM; only DMA reaches HBM",
                 help="write a tile and store it",
             )
-    check_engine(name, _engine(bound), (*reads, *writes))
-    sized = [given[_SIZED_BY[name]]] if name in _SIZED_BY else ()
-    flags = ("power",) if str(bound.get("op")) == "power" else ()
-    roles = " ".join(key for key in given if key not in WRITTEN)
-    destinations = " ".join(key for key in given if key in WRITTEN)
-    values = {k: v for k, v in bound.items() if k not in given and k not in _OPTIONS}
+    engine = _engine(bound)
+    if engine:
+        check_engine(name, engine, (*reads.values(), *writes.values()))
+    sized = [bound[_SIZED_BY[name]]] if name in _SIZED_BY else ()
+    flags = ("power",) if str(values.get("op")) == "power" else ()
     if name == "iota":
         values["shape"] = bound["dst"].shape
-    call = Call(_MEANS.get(name, name), roles, values, destinations)
-    ew.emit(operation, reads, writes, _engine(bound), flags, sized, call)
+    call = Call(_MEANS.get(name, name), " ".join(reads), values, " ".join(writes))
+    ew.emit(operation, [*reads.values()], [*writes.values()], engine, flags, sized, call)
 
 
 def _bound(
@@ -130,7 +137,9 @@ def _are_tiles(bound: Arguments) -> bool:
 
 def _engine(bound: Arguments) -> str:
     """The engine that the call names, or nothing."""
-    name = str(bound.get("engine") or "").rsplit(".", 1)[-1]
+    if not bound.get("engine"):
+        return ""
+    name = str(bound["engine"]).rsplit(".", 1)[-1]
     return "" if name in ("unknown", "unknown_engine") else name.removesuffix("_engine")
 
 

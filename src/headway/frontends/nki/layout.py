@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Table:
@@ -25,8 +24,7 @@ class Table:
         return hash(self._key)
 
 
-@dataclass(frozen=True, slots=True)
-class Dynamic:
+class Dynamic(NamedTuple):
     """A part of the address that is known only at run time: bytes per unit of a value in memory.
 
     `operand` counts the operands that follow the view among those of its operation. The value is
@@ -42,8 +40,7 @@ UNFOLLOWED = Dynamic(-1, 0)
 """A part of the address that depends on more than one number in memory: not followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """Element `i` of a view of that shape and type lies `sum(i * strides)` bytes from its offset.
 
     With a `table` the strides do not count: the table has the place of each element.

@@ -98,22 +98,41 @@ def strides(
     return tuple(reversed(found))
 
 
-def rotation(
-    tiles: Iterable[Storage], lifetimes: Lifetimes, open_ended: Collection[int], wanted: int
-) -> Rotation:
-    """Return the slots of the tiles of one place: `wanted`, or more if more live at a time."""
-    listed = list(tiles)
-    turning = weights(listed[0], lifetimes, open_ended)
-    plain = Rotation(turning, 1)
-    lives = sorted(
-        (lifetimes.of[t].first, lifetimes.of[t].last, const_of(plain.count(t.index)))
-        for t in listed
-    )
-    highest = max(count for _, _, count in lives) + 1
-    is_endless = any(site in open_ended or site not in lifetimes.trips for site in listed[0].loops)
-    most = wanted if is_endless else min(wanted, highest)
-    slots = max(most, _apart(lives))
-    return Rotation(turning, slots if _fits(lives, slots) else highest)
+class Turning:
+    """How the tiles of one place may rotate."""
+
+    def __init__(
+        self, tiles: Sequence[Storage], lifetimes: Lifetimes, open_ended: Collection[int]
+    ) -> None:
+        self._weights = weights(tiles[0], lifetimes, open_ended)
+        count = Rotation(self._weights, 1).count
+        lives = ((lifetimes.of[tile], const_of(count(tile.index))) for tile in tiles)
+        self._lives = sorted((life.first, life.last, number) for life, number in lives)
+        self._highest = max(number for _, _, number in self._lives) + 1
+        self._apart = _apart(self._lives)
+        around = tiles[0].loops
+        self._is_endless = any(s in open_ended or s not in lifetimes.trips for s in around)
+        self._known: dict[int, Rotation] = {}
+
+    @property
+    def everything(self) -> Rotation:
+        """A slot for each tile."""
+        return Rotation(self._weights, self._highest)
+
+    def rotation(self, wanted: int) -> Rotation:
+        """Return the slots of the tiles: `wanted`, or more if more live at a time."""
+        found = self._known.get(wanted)
+        if found is None:
+            slots = max(wanted if self._is_endless else min(wanted, self._highest), self._apart)
+            fits = _fits(self._lives, slots)
+            found = Rotation(self._weights, slots) if fits else self.everything
+            self._known[wanted] = found
+        return found
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The first and the last use of any of the tiles."""
+        return self._lives[0][0], max(last for _, last, _ in self._lives)
 
 
 def weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) -> tuple[int, ...]:

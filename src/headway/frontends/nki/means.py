@@ -6,11 +6,10 @@ The meanings are those of `headway.values.operations`. What differs from one exe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(NamedTuple):
     """The meaning of an operation.
 
     `roles` names every operand, in the order in which they were recorded; "" is one that only says

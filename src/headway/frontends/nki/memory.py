@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
-from headway.frontends.nki.affine import const_of
 from headway.frontends.nki.allocation import (
     CAPACITY,
     DEEPEST,
@@ -21,7 +20,7 @@ from headway.frontends.nki.allocation import (
 )
 from headway.frontends.nki.bands import Bands, bands
 from headway.frontends.nki.by_hand import InArena, Site, arenas, site_of
-from headway.frontends.nki.lifetimes import Lifetimes, Rotation, rotation, weights
+from headway.frontends.nki.lifetimes import Lifetimes, Rotation, Turning, weights
 from headway.frontends.nki.names import Namer
 from headway.frontends.nki.record import Box, Storage, TraceNode
 from headway.frontends.nki.reroll import Rolled, RolledNode
@@ -59,6 +58,7 @@ class Memory:
         self._boxes = _boxes(rolled)
         self._silent = silent(recorded, self._tiles)
         ordering = [site for site in self._tiles if site not in self._silent]
+        self._turnings: dict[int, Turning] = {}
         self._by_hand: dict[int, Home] = {}
         self._buffers_by_hand: list[Buffer] = []
         self._taken: dict[str, list[tuple[int, int]]] = {space: [] for space in CAPACITY}
@@ -84,9 +84,7 @@ class Memory:
         """
         guests = {site: place for site, place in self._places.items() if place.is_guest}
         owners = {site: place for site, place in self._places.items() if site not in guests}
-        quiet = {
-            site: self._quiet(self._tiles[site]) for site in self._tiles if site in self._silent
-        }
+        quiet = {site: self._quiet(site) for site in self._tiles if site in self._silent}
         return {**owners, **self._by_hand, **guests, **quiet}
 
     def accesses(self, access: Located, expr: ToExpr) -> tuple[Access, ...]:
@@ -100,16 +98,18 @@ class Memory:
     def _place(self, site: int, wanted: int) -> Place:
         tiles = self._tiles[site]
         name = self._namer.unique(tiles[0].name)
-        return Place(name, tiles[0], self._rotation(site, wanted), self._bands(site))
+        return Place(name, tiles[0], self._turning(site).rotation(wanted), self._bands(site))
 
-    def _quiet(self, tiles: Sequence[Storage]) -> Place:
-        turning = rotation(tiles, self._lifetimes, self._open_ended, 1)
-        most = 1 + max(const_of(turning.count(tile.index)) for tile in tiles)
-        name = self._namer.unique(tiles[0].name)
-        return Place(name, tiles[0], Rotation(turning.strides, most), None)
+    def _quiet(self, site: int) -> Place:
+        tile = self._tiles[site][0]
+        return Place(self._namer.unique(tile.name), tile, self._turning(site).everything, None)
 
-    def _rotation(self, site: int, wanted: int) -> Rotation:
-        return rotation(self._tiles[site], self._lifetimes, self._open_ended, wanted)
+    def _turning(self, site: int) -> Turning:
+        known = self._turnings.get(site)
+        if known is None:
+            known = Turning(self._tiles[site], self._lifetimes, self._open_ended)
+            self._turnings[site] = known
+        return known
 
     def _bands(self, site: int) -> Bands | None:
         """Return how a tensor is cut that is accessed in parts, all of one shape of it."""
@@ -156,29 +156,27 @@ class Memory:
             self._places[site] = Place(
                 self._places[sites[allotted.home]].name,
                 place.storage,
-                self._turning(site, allotted.slots),
+                self._deepest(site, allotted.slots),
                 place.bands if homes.count(allotted.home) == 1 else None,
                 allotted.addresses,
                 allotted.home != number,
             )
 
     def _request(self, site: int, least: int, most: int) -> Request:
-        place = self._places[site]
-        lives = [self._lifetimes.of[tile] for tile in self._tiles[site]]
+        place, turning = self._places[site], self._turning(site)
         return Request(
             place.name,
             place.storage.row,
-            self._rotation(site, least).slots,
-            self._rotation(site, most).slots,
-            min(life.first for life in lives),
-            max(life.last for life in lives),
+            turning.rotation(least).slots,
+            turning.rotation(most).slots,
+            *turning.span,
             place.storage.at,
         )
 
-    def _turning(self, site: int, slots: int) -> Rotation:
+    def _deepest(self, site: int, slots: int) -> Rotation:
         """Return the deepest rotation that needs no more slots."""
         for wanted in range(slots, 0, -1):
-            found = self._rotation(site, wanted)
+            found = self._turning(site).rotation(wanted)
             if found.slots <= slots:
                 return found
         raise AssertionError("the least number of slots was given")

@@ -21,15 +21,20 @@ def forget() -> None:
     """Forget what was read of source files, which may have changed since."""
     linecache.checkcache()
     location.cache_clear()
-    assigned_name.cache_clear()
+    _assigned.cache_clear()
 
 
 def kernel_frame() -> FrameType | None:
     """Return the innermost frame that is not Headway's: a line of the kernel or of its helpers."""
     frame: FrameType | None = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None and _is_own(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+@cache
+def _is_own(file: str) -> bool:
+    return file.startswith(_OWN)
 
 
 def here() -> Location:
@@ -60,11 +65,15 @@ def diagnostic(message: str, at: Location, rule: str = "", help: str = "") -> Di
     return Diagnostic(message, at, rule=rule, help=help, source=text or None)
 
 
-@cache
 def assigned_name(at: Location, default: str) -> str:
     """Return the variable that the statement at a line assigns; a guess that only names things."""
-    for line in range(at.line, max(0, at.line - _LINES_UP), -1):
-        match = _ASSIGNED.match(linecache.getline(at.file, line))
+    return _assigned(at.file, at.line, default)
+
+
+@cache
+def _assigned(file: str, last: int, default: str) -> str:
+    for line in range(last, max(0, last - _LINES_UP), -1):
+        match = _ASSIGNED.match(linecache.getline(file, line))
         if match:
             return match.group(1).strip("_") or default
     return default

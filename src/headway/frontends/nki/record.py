@@ -7,7 +7,7 @@ from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from headway.errors import Location
 from headway.frontends.nki.affine import Number, iteration
@@ -62,8 +62,7 @@ class Operand:
     layout: Layout = WHOLE
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """What does not change from one iteration to the next, with the engine that the call names."""
 
     operation: str
@@ -79,12 +78,23 @@ class Kind:
 class Op:
     """One recorded operation; the first `kind.reads` operands are read, the others written.
 
-    `literals` are the numbers that it computes with, as `kind.means` names them.
+    `literals` are the numbers that it computes with, as `kind.means` names them; `numbers` all that
+    may change from one iteration to the next and says where its operands lie.
     """
 
     kind: Kind
     operands: tuple[Operand, ...]
     literals: tuple[Any, ...] = ()
+    numbers: tuple[Number, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        found: list[Number] = []
+        for operand in self.operands:
+            found += operand.storage.index
+            for span in operand.box:
+                found += span
+            found.append(operand.offset)
+        self.numbers = tuple(found)
 
     @property
     def reads(self) -> tuple[Operand, ...]:
@@ -153,7 +163,7 @@ class Recorder:
         self.mask: Any = None
         self._frames = [_Frame(None, self.body)]
         self._sites: dict[Hashable, int] = {}
-        self._kinds: dict[Kind, Kind] = {}
+        self._kinds: dict[Hashable, Kind] = {}
         self.groups: dict[Storage, dict[Box, None]] = {}
         """For each PSUM tile the boxes that matmuls have written: see `accumulation`."""
 
@@ -173,8 +183,11 @@ class Recorder:
         """Record an operation at the kernel's current line."""
         if self._is_muted:
             return
-        kind = Kind(operation, work, here(), engine, flags, len(reads), means)
-        kind = self._kinds.setdefault(kind, kind)
+        at = here()
+        key = (operation, id(work), id(at), engine, flags, len(reads), id(means))
+        kind = self._kinds.get(key)
+        if kind is None:  # it keeps alive what the key names by identity
+            kind = self._kinds[key] = Kind(operation, work, at, engine, flags, len(reads), means)
         self._frames[-1].body.append(Op(kind, (*reads, *writes), literals))
 
     def allocate(
@@ -191,7 +204,7 @@ class Recorder:
         Memory that the programs of a grid share is new in the first of them only.
         """
         at = here()
-        site = self._site("tile", at, shape, dtype, memory, blocks)
+        site = self._site("tile", at.file, at.line, shape, dtype.name, memory.name, blocks)
         frames = self._frames[1 + self._program_levels :] if memory.is_shared else self._frames[1:]
         storage = Storage(
             site,
@@ -252,7 +265,7 @@ class Recorder:
 
     def open_python_loop(self, name: str, at: Location) -> PythonLoop:
         """Begin a loop that Python runs."""
-        loop = PythonLoop(self._site("loop", at), self.level, name, at)
+        loop = PythonLoop(self._site("loop", at.file, at.line), self.level, name, at)
         self._open(loop, [])
         return loop
 
@@ -273,7 +286,7 @@ class Recorder:
         is_while: bool = False,
     ) -> DeviceLoop:
         """Begin a loop that the device runs."""
-        site = self._site("loop", at)
+        site = self._site("loop", at.file, at.line)
         loop = DeviceLoop(site, self.level, name, at, trip, is_while, tuple(reads))
         self._open(loop, loop.body)
         self._frames[-1].iteration = iteration(loop.level)
@@ -318,14 +331,3 @@ def recorder() -> Recorder:
 def is_recording() -> bool:
     """Tell whether a kernel is being traced."""
     return bool(_active)
-
-
-def numbers(op: Op) -> tuple[Number, ...]:
-    """Return every number of an operation that may change from one iteration to the next."""
-    found: list[Number] = []
-    for operand in op.operands:
-        found += operand.storage.index
-        for span in operand.box:
-            found += span
-        found.append(operand.offset)
-    return tuple(found)

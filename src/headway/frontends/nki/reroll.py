@@ -26,7 +26,6 @@ from headway.frontends.nki.affine import Number, Terms, const_of, number, terms_
 from headway.frontends.nki.layout import Layout
 from headway.frontends.nki.literals import per_turn
 from headway.frontends.nki.record import DeviceLoop, Kind, Op, Operand, PythonLoop, TraceNode
-from headway.frontends.nki.record import numbers as numbers_of
 
 MOST_PEELED = 2
 LONGEST_PERIOD = 8
@@ -83,7 +82,7 @@ class Reroller:
     def __init__(self, is_rolling: bool = True) -> None:
         self._is_rolling = is_rolling
         self._shapes: dict[Hashable, int] = {}
-        self._roots: dict[Hashable, int] = {}
+        self._known: dict[int, tuple[int, object]] = {}  # by identity, and kept alive
 
     def roll(self, body: list[TraceNode]) -> tuple[RolledNode, ...]:
         """Return the body with its loops rolled."""
@@ -95,7 +94,7 @@ class Reroller:
         nodes: list[RolledNode] = []
         for node in body:
             if isinstance(node, Op):
-                nodes.append(RolledOp(node, numbers_of(node), node.literals))
+                nodes.append(RolledOp(node, node.numbers, node.literals))
             elif isinstance(node, DeviceLoop):
                 nodes.append(_device(node, self.roll(node.body)))
             else:
@@ -111,9 +110,11 @@ class Reroller:
         """Number the shape of a node; append its numbers to `consts`."""
         if isinstance(node, RolledOp):
             consts += [n if type(n) is int else const_of(n) for n in node.numbers]
-            terms = tuple([() if type(n) is int else terms_of(n) for n in node.numbers])
-            operands = tuple(map(self._operand, node.origin.operands))
-            return self._number((node.kind, operands, terms))
+            terms = tuple(
+                [(at, terms_of(n)) for at, n in enumerate(node.numbers) if type(n) is not int]
+            )
+            operands = tuple([self._operand(operand) for operand in node.origin.operands])
+            return self._number((self._same(node.kind), operands, terms))
         inner = tuple(self._shape(child, consts) for child in node.body)
         reads = node.device.reads if node.device else ()
         head = (node.site, node.level, node.device is None, tuple(map(self._operand, reads)))
@@ -122,8 +123,15 @@ class Reroller:
         consts.append(const_of(node.trip))
         return self._number((head, terms_of(node.trip), inner))
 
-    def _operand(self, operand: Operand) -> tuple[int, tuple[int, ...], Layout]:
-        return operand.storage.site, operand.root, operand.layout
+    def _operand(self, operand: Operand) -> tuple[int, tuple[int, ...], int]:
+        return operand.storage.site, operand.root, self._same(operand.layout)
+
+    def _same(self, value: Kind | Layout) -> int:
+        """Return a number that is the same for equal values; most equal ones are one object."""
+        found = self._known.get(id(value))
+        if found is None:
+            found = self._known[id(value)] = (self._number(value), value)
+        return found[0]
 
     def _number(self, key: Hashable) -> int:
         return self._shapes.setdefault(key, len(self._shapes))

@@ -20,6 +20,7 @@ from headway.frontends.nki import compiler, isa, language, loops, transfers
 from headway.frontends.nki.masks import leaves_out, masked
 from headway.frontends.nki.objects import NKIObject
 from headway.frontends.nki.places import diagnostic, here, problem
+from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, sequence
 from headway.frontends.nki.types import DTYPES
@@ -104,7 +105,7 @@ ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync", "unknown")
 
 def _isa_names(is_old: bool) -> dict[str, Any]:
     def instruction(name: str) -> Callable[..., Any]:
-        return _masked(lambda *args, **keywords: isa.call(name, is_old, args, keywords))
+        return _masked(partial(isa.call, name, is_old))
 
     instructions = {**isa.INSTRUCTIONS, **isa.OLD} if is_old else isa.INSTRUCTIONS
     table: dict[str, Any] = {name: instruction(name) for name in instructions}
@@ -167,6 +168,8 @@ _COLLECTIVES = (
 
 def _masked(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, mask: Any = None, **keywords: Any) -> Any:
+        if mask is None and recorder().mask is None:
+            return function(*args, **keywords)
         part = {"mask": mask} if leaves_out(mask) else {}
         return masked(lambda: function(*args, **keywords, **part), mask)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from math import prod
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from headway.frontends.nki.affine import Number, Sym
 from headway.frontends.nki.layout import UNFOLLOWED, Dynamic, Layout, Table, reshaped, row_major
@@ -25,8 +25,7 @@ from headway.frontends.nki.views import Views
 Index = Any  # int, slice, None, Ellipsis, Sym, Register, Tensor or numpy array
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """A dimension of a view: `size` steps of `step` along dimension `root`, or along none.
 
     `stride` is the distance of two neighbours in bytes.

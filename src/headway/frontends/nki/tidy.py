@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from itertools import chain
 
 from headway.frontends.nki.creation import PSUM_ZEROS
 from headway.frontends.nki.elementwise import ACCUMULATED, ASSIGNED
@@ -23,10 +23,18 @@ ADDS = "accumulate"
 
 def tidy(body: list[TraceNode]) -> list[TraceNode]:
     """Return the trace with these rewrites done."""
-    uses: Counter[Storage] = Counter()
-    for op in operations(body):
-        uses.update({operand.storage for operand in op.operands})
-    merged = _rewritten(body, lambda out, op: _merge(out, op, uses))
+    flags = {flag for op in operations(body) for flag in op.kind.flags}
+    merged = body
+    if ASSIGNED in flags or ACCUMULATED in flags:
+        uses: Counter[Storage] = Counter()
+        for op in operations(body):
+            uses.update({operand.storage for operand in op.operands})
+        merged = _rewritten(body, lambda out, op: _merge(out, op, uses))
+    return _without_zeros(merged) if PSUM_ZEROS in flags else merged
+
+
+def _without_zeros(merged: list[TraceNode]) -> list[TraceNode]:
+    """Leave out the zeros that begin accumulation groups."""
     first: dict[Storage, Op] = {}
     zeros: set[Storage] = set()
     for op in operations(merged):
@@ -44,14 +52,17 @@ def tidy(body: list[TraceNode]) -> list[TraceNode]:
 
 def operations(body: list[TraceNode]) -> Iterator[Op]:
     """Yield every recorded operation in the order in which it was recorded."""
-    for node in body:
-        if isinstance(node, Op):
-            yield node
-        elif isinstance(node, DeviceLoop):
-            yield from operations(node.body)
+    around = [iter(body)]
+    while around:
+        for node in around[-1]:
+            if isinstance(node, Op):
+                yield node
+                continue
+            bodies = [node.body] if isinstance(node, DeviceLoop) else node.iterations
+            around.append(chain.from_iterable(bodies))
+            break
         else:
-            for turn in node.iterations:
-                yield from operations(turn)
+            around.pop()
 
 
 def _rewritten(
@@ -123,7 +134,7 @@ def _merged(producer: Op, op: Op) -> Op:
     if is_sum and means.roles:  # else it is not known what the producer computes
         adds = dict(zip(op.kind.means.literals, op.literals, strict=True))[ADDS]
         roles = (*means.roles[:-1], "addend", means.roles[-1])
-        means = replace(means, roles=roles, literals=(*means.literals, ADDS))
+        means = means._replace(roles=roles, literals=(*means.literals, ADDS))
         literals = (*literals, adds)
-    kind = replace(producer.kind, reads=len(reads), means=means)
+    kind = producer.kind._replace(reads=len(reads), means=means)
     return Op(kind, (*reads, *op.writes), literals)
