@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from headway.certify.certificate import Certificate
+from headway.certify.certificate import Certificate, dependences, waits
 from headway.certify.followed import followed
 from headway.certify.planner import Planner
 from headway.certify.statement import Gap, Refused, Statement, steps_in
@@ -82,7 +82,7 @@ def _planned(
     except Refused as hole:
         return Attempt(empty, (Gap(hole.reason, hole.at),))
     rows = [list(key) for key in registers]
-    certificate = Certificate(empty.program, rows, order, found.dependences(), found.justified())
+    certificate = Certificate(empty.program, rows, order, dependences(found), waits(found))
     return Attempt(certificate, tuple(found.gaps), (*found.late.values(), *_strict(stated)))
 
 

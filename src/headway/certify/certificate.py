@@ -13,7 +13,7 @@ from headway.certify.verify import Walk
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.walk import deep_nests
 
-FORMAT = "headway certificate 2"
+FORMAT = "headway certificate 3"
 Json = dict[str, Any]
 
 
@@ -63,12 +63,31 @@ def check(stated: Statement, certificate: Certificate) -> list[Gap]:
         raise _malformed(f"it is not readable: {error}") from None
     gaps = list(walk.gaps)
     for kind, listed, real in (
-        ("dependence", certificate.dependences, walk.dependences()),
-        ("wait", certificate.waits, walk.justified()),
+        ("dependence", certificate.dependences, dependences(walk)),
+        ("wait", certificate.waits, waits(walk)),
     ):
         if listed != real:
             gaps.append(Gap(f"the certificate lists another rule for some {kind}"))
     return gaps
+
+
+def dependences(walk: Walk) -> list[dict[str, str]]:
+    """Return what keeps each dependence: one rule, or several where that varies."""
+    found: list[dict[str, str]] = []
+    for (name, engine, access, after), rules in walk.rules.items():
+        texts = sorted({rule for rule, _ in rules})
+        by = sorted({by for _, by in rules if by})
+        where = {"instruction": name, "engine": engine, "access": access, "after": after}
+        found.append(where | {"rule": " or ".join(texts), "by": " or ".join(by)})
+    return found
+
+
+def waits(walk: Walk) -> list[dict[str, str]]:
+    """Return why no wait stands for ever: each asks for the past, "" if it may not."""
+    return [
+        {"engine": engine, "instruction": name, "wait": wait, "rule": min(rules)}
+        for (engine, name, wait), rules in walk.waits.items()
+    ]
 
 
 def _malformed(why: str) -> InvalidInput:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from headway.certify.cases import alternatives
-from headway.certify.state import Key, linear, names
+from headway.certify.state import Key
 from headway.certify.statement import Statement, steps_in
 
 
@@ -18,12 +14,12 @@ def followed(statement: Statement) -> list[Key]:
     for engine, steps in statement.engines.items():
         for step in steps_in(steps):
             for wait in step.waits:
-                if wait.register:
-                    waiting.append((engine, wait.register, wait.counter))
-                elif wait.offset:
-                    found.add(("", str(wait.offset), wait.counter))
+                if wait.value.register:
+                    waiting.append((engine, wait.value.register, wait.counter))
+                elif isinstance(wait.value.rest, int) and wait.value.rest:
+                    found.add(("", str(wait.value.rest), wait.counter))
             if step.kind == "assign":
-                used = {name for atom, _ in linear_all(step.value) for name in names(atom)}
+                used = {value.register for value in step.values if value.register}
                 sources.setdefault((engine, step.name), set()).update(used)
     while waiting:
         engine, name, q = waiting.pop()
@@ -35,9 +31,3 @@ def followed(statement: Statement) -> list[Key]:
         for engine, name, q in sorted(found)
         for place in range(statement.registers.get((engine, name), 1))
     ]
-
-
-def linear_all(value: Any) -> Iterator[tuple[str, int]]:
-    """Yield the terms of everything that a maximum is taken of."""
-    for each in alternatives(value):
-        yield from linear(each)

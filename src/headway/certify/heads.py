@@ -1,24 +1,96 @@
-"""States at the head of a loop, sorted into cases: what a turn does not keep is dropped."""
+"""States that hold in several cases, and states at the head of a loop: what a turn keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import gcd, lcm
-from typing import Any
+from math import inf
 
-from headway.certify.state import Form, Key, State, States, form, number, plus
+from headway.certify.numbers import Form, Number, is_about, known, linear, plus, times
+from headway.certify.state import Key, Limits, State, Value
+from headway.ir.expr import Iteration
 
 WIDEN_AFTER = 3
 
-Residue = tuple[Form, int]
+States = list[State]
 Pool = dict[object, State]
 
 
-class Head:
-    """Sorts states at the head of a loop into cases: turns from `most` on are one case."""
+def case_of(state: State) -> object:
+    """Return what tells states at one point apart."""
+    return frozenset(state.numbers.items())
 
-    def __init__(self, name: str, most: int, wanted: list[Residue], around: set[str]) -> None:
-        self.name, self.most, self.wanted, self.around = name, most, wanted, around
+
+def meet(a: State, b: State) -> State:
+    """Return what holds in both; numbers are those of the second where the first agrees."""
+    return State(
+        {f: n for f, n in b.numbers.items() if a.number(f).says(n)},
+        {holder: marks & b.known[holder] for holder, marks in a.known.items()},
+        {q: _joined(limits, b.told[q], True) for q, limits in a.told.items()},
+        {q: _joined(limits, b.recent[q], False) for q, limits in a.recent.items()},
+        {k: v if v == (w := b.values[k]) else _common(a, b, v, w) for k, v in a.values.items()},
+    )
+
+
+def merged(states: Iterable[State], forgotten: str = "") -> States:
+    """Return one state for each case, what holds in all of it; nothing is said of one name.
+
+    What holds only because a name has one value holds in another form where that is the same.
+    """
+    found: dict[object, State] = {}
+    for state in states:
+        kept = {
+            f: n for f, n in state.numbers.items() if not (forgotten and is_about(f, forgotten))
+        }
+        case = frozenset(kept.items())
+        if case in found:
+            found[case] = _with(meet(state, found[case]), found[case].numbers)
+        else:
+            found[case] = state
+    for state in found.values():
+        state.numbers = {
+            f: n for f, n in state.numbers.items() if not (forgotten and is_about(f, forgotten))
+        }
+    return list(found.values())
+
+
+def _with(state: State, numbers: Mapping[Form, Number]) -> State:
+    state.numbers = dict(numbers)
+    return state
+
+
+def _joined(a: Limits, b: Limits, oldest_first: bool) -> Limits:
+    """Return for each mark the younger of its ages, or with `oldest_first` false the older one."""
+    if a == b:
+        return dict(a)
+    found: Limits = {}
+    first = second = done = 0
+    for age in sorted({*a, *b}, reverse=oldest_first):
+        first |= a.get(age, 0)
+        second |= b.get(age, 0)
+        if new := first & second & ~done:
+            found[age] = new
+            done |= new
+    return found
+
+
+def _common(a: State, b: State, v: Value, w: Value) -> Value:
+    distance = None
+    if v.distance is not None and w.distance is not None:
+        gap = plus(v.distance, w.distance, -1)
+        distance = w.distance if not a.form(gap) else v.distance if not b.form(gap) else None
+    least = None if v.least is None or w.least is None else min(v.least, w.least)
+    return Value(distance, least, v.told & w.told, v.after & w.after)
+
+
+class Head:
+    """Sorts states at the head of a loop into cases: turns from `most` on are one case.
+
+    `wanted` are numbers that are told apart, and modulo what.
+    """
+
+    def __init__(self, name: str, most: int, wanted: Mapping[Form, int], around: list[str]) -> None:
+        self.turn, self.most, self.wanted = linear(Iteration(name)), most, wanted
+        self.around = [linear(Iteration(each)) for each in around]
 
     def add_all(
         self, pool: Pool, states: Iterable[State], updates: Mapping[object, int] = {}
@@ -26,75 +98,39 @@ class Head:
         """Add states to those of their cases: what holds in all remains. Return what changed."""
         changed: dict[object, None] = {}
         for state in states:
-            for case in self._cases(state.copy()):
-                bounds = self._general(case)
-                key = bounds, frozenset(case.residues.items())
-                old = pool.get(key)
-                if old is None:
-                    case.bounds = dict(bounds)
-                    pool[key] = case
-                    changed[key] = None
-                    continue
-                new = case.meet(old)
-                new.bounds = dict(old.bounds)
-                if updates.get(key, 0) > WIDEN_AFTER:
-                    _widen(new, old)
-                if new != old:
-                    pool[key] = new
-                    changed[key] = None
+            numbers = self._general(state)
+            key = frozenset(numbers.items())
+            old = pool.get(key)
+            new = _with(state.copy() if old is None else meet(state, old), numbers)
+            if old is not None and updates.get(key, 0) > WIDEN_AFTER:
+                _widen(new, old)
+            if new != old:
+                pool[key] = new
+                changed[key] = None
         return changed
 
-    def _general(self, state: State) -> tuple[tuple[str, tuple[int, int | None]], ...]:
-        """Return the bounds of the case that a state belongs to."""
-        bounds = {name: ends for name, ends in state.bounds.items() if name in self.around}
-        if bounds[self.name][0] >= self.most:
-            bounds[self.name] = self.most, None
-        return tuple(sorted(bounds.items()))
-
-    def _cases(self, state: State) -> States:
-        """Tell apart what the slots of the loop are."""
-        cases = [state]
-        for base, slots in self.wanted:
-            found: States = []
-            for case in cases:
-                for each, value in case.slots(base, slots):
-                    each.residues[base] = slots, value
-                    found.append(each)
-            cases = found
-        for case in cases:
-            case.residues = {base: case.residues[base] for base, _ in self.wanted}
-        return cases
+    def _general(self, state: State) -> dict[Form, Number]:
+        """Return the numbers of the case that a state belongs to."""
+        found: dict[Form, Number] = {}
+        for f in dict.fromkeys([*self.around, *self.wanted]):
+            number = state.number(f)
+            modulus = self.wanted.get(f, 1)
+            if f == self.turn and number.least >= self.most:
+                number = known(number.rest, modulus, self.most)
+            elif f not in self.around or number.modulus:
+                number = known(number.rest, modulus, number.least if f in self.around else -inf)
+            found[f] = number
+        return found
 
 
-def together(wanted: Iterable[Residue]) -> list[Residue]:
-    """Return few residues that all those follow from: of single names, where one stands alone."""
-    singles: dict[str, int] = {}
-    rest = list(dict.fromkeys(wanted))
-    while True:
-        left: list[Residue] = []
-        for f, slots in rest:
-            others: dict[str, int] = {}
-            for name, n in f:
-                old, new = singles.get(name, 0), slots // gcd(n, slots)
-                if len(f) == 1 or (old and old % new == 0):
-                    singles[name] = lcm(old or 1, new)
-                else:
-                    others[name] = n
-            if others:
-                left.append((form(others), slots))
-        if left == rest:
-            return [*((form({a: 1}), n) for a, n in singles.items()), *dict.fromkeys(left)]
-        rest = left
-
-
-def slopes_of(start: State, ends: States) -> dict[Key, int]:
+def slopes_of(start: State, ends: States) -> dict[Key, Form]:
     """Return by how much distances grow in the first turn."""
-    found: dict[Key, int] = {}
+    found: dict[Key, Form] = {}
     for key, value in start.values.items():
         grown = {
             None
-            if end.values[key].distance is None or value.distance is None
-            else number(plus(end.values[key].distance or (), value.distance, -1))
+            if (distance := end.values[key].distance) is None or value.distance is None
+            else plus(distance, value.distance, -1)
             for end in ends
         }
         if len(grown) == 1 and (slope := grown.pop()):
@@ -102,12 +138,13 @@ def slopes_of(start: State, ends: States) -> dict[Key, int]:
     return found
 
 
-def grown(state: State, slopes: dict[Key, int], iteration: str) -> State:
+def grown(state: State, slopes: Mapping[Key, Form], iteration: str) -> State:
+    """Return a state with distances that grow with an iteration, which is 0 in it."""
     state = state.copy()
     for key, slope in slopes.items():
         value = state.values[key]
         if value.distance is not None:
-            growth = form({iteration: slope})
+            growth = times(slope, linear(Iteration(iteration)))
             state.values[key] = value._replace(distance=plus(value.distance, growth))
     return state
 
@@ -122,28 +159,3 @@ def _widen(new: State, old: State) -> None:
     for key, value in new.values.items():
         if value.least != old.values[key].least:
             new.values[key] = value._replace(least=None)
-
-
-def written(state: State) -> dict[str, Any]:
-    """Return a state as plain data."""
-
-    def limits(table: dict[str, dict[int, int]]) -> dict[str, Any]:
-        return {q: {str(a): f"{m:x}" for a, m in sorted(t.items())} for q, t in table.items()}
-
-    return {
-        "bounds": {name: list(ends) for name, ends in state.bounds.items()},
-        "residues": [[dict(f), slots, n] for f, (slots, n) in state.residues.items()],
-        "known": {holder: f"{marks:x}" for holder, marks in state.known.items()},
-        "told": limits(state.told),
-        "recent": limits(state.recent),
-        "values": [
-            [
-                *key,
-                v.distance if v.distance is None else dict(v.distance),
-                v.least,
-                f"{v.told:x}",
-                f"{v.after:x}",
-            ]
-            for key, v in state.values.items()
-        ],
-    }

@@ -3,80 +3,86 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from headway.certify.statement import Instance, Statement, steps_in
+from headway.certify.statement import Statement, steps_in
 from headway.ir.atoms import Atoms
-from headway.ir.program import Access, Instr, control_counter
+from headway.ir.program import Access, ControlRead, Instr, control_counter
 from headway.ir.walk import walk
 
 
 class Group(NamedTuple):
-    """What one access conflicts with (kind `write` or `access`), or the marks it moves (`own`).
+    """Marks of kind `write` or `access` that one access conflicts with, or that it moves itself.
 
-    `marks` are counters, atoms, and the bit of slot 0.
+    Each is a counter, an atom, and the bit of slot 0.
     """
 
     access: Access
     kind: str
-    marks: Sequence[tuple[str, int, int]]
+    is_own: bool
+    marks: list[tuple[str, int, int]]
 
 
 class Marks:
-    """The marks of a statement. `of` a counter are its own; bit 0 and on are one of each counter,
-
-    which stands for the position 0.
-    """
+    """The marks of a statement. Those of each counter are in `of`; its first stands for 0."""
 
     def __init__(self, statement: Statement) -> None:
         program = statement.program
         self.slots = {buffer.name: buffer.slots for buffer in program.buffers}
-        self.loaders: defaultdict[str, set[str]] = defaultdict(set)
-        for engine, steps in statement.engines.items():
-            for step in steps_in(steps):
-                if step.kind == "load":
-                    self.loaders[step.name].add(engine)
         counters = [*program.hosts, *(queue.name for queue in program.queues)]
         counters += [control_counter(engine) for engine in program.hosts]
         self.of = {q: 1 << i for i, q in enumerate(counters)}
-        self._bits = len(counters)
-        self._atoms = Atoms(program)
+        self._bits, self._atoms = len(counters), Atoms(program)
         self._first: dict[tuple[str, str], dict[tuple[str, int], int]] = defaultdict(dict)
         self._groups: dict[tuple[str, str], list[Group]] = {}
+        loads = [
+            (e, s.name)
+            for e, steps in statement.engines.items()
+            for s in steps_in(steps)
+            if s.kind == "load"
+        ]
         for node in walk(program.body):
             if isinstance(node, Instr):
-                self._add(node.counter, node.reads, node.writes)
+                self._add(node, node.counter)
             elif node.control:
-                for engine in sorted(self.loaders[node.control.name]):
-                    self._add(control_counter(engine), node.control.reads, ())
+                for engine, name in loads:
+                    if name == node.control.name:
+                        self._add(node.control, control_counter(engine))
         self.of |= {name: self.of[flag.counter] for name, flag in statement.flags.items()}
         self.everything = (1 << self._bits) - 1
 
-    def _add(self, q: str, reads: tuple[Access, ...], writes: tuple[Access, ...]) -> None:
-        """Number the marks of what an instance on counter `q` may touch."""
-        for kind, accesses in (("write", writes), ("access", (*reads, *writes))):
-            for access in accesses:
-                first = self._first[kind, access.buffer]
-                for atom in self._atoms.of(access):
-                    if (q, atom) not in first:
-                        first[q, atom] = self._bits
-                        self.of[q] |= ((1 << self.slots[access.buffer]) - 1) << self._bits
-                        self._bits += self.slots[access.buffer]
+    def _add(self, node: Instr | ControlRead, q: str) -> None:
+        for kind, access in touched(node):
+            first = self._first[kind, access.buffer]
+            for atom in self._atoms.of(access):
+                if (q, atom) not in first:
+                    first[q, atom] = self._bits
+                    self.of[q] |= ((1 << self.slots[access.buffer]) - 1) << self._bits
+                    self._bits += self.slots[access.buffer]
 
-    def groups(self, at: Instance) -> list[Group]:
-        """Return what an instance conflicts with, and what it moves."""
-        found = self._groups.get((at.name, at.counter))
-        if found is None:
-            parts = [(a, "write", "write") for a in at.reads]
-            parts += [(a, "access", "access") for a in at.writes]
-            parts += [(a, "own", "write") for a in at.writes]
-            parts += [(a, "own", "access") for a in at.reads + at.writes]
-            found = [Group(a, kind, self._of_access(a, table)) for a, kind, table in parts]
-            self._groups[at.name, at.counter] = found
-        return found
+    def groups(self, node: Instr | ControlRead, q: str) -> list[Group]:
+        """Return what an instance conflicts with, and then what it moves."""
+        if (node.name, q) not in self._groups:
+            parts = [(a, "write", False) for a in node.reads]
+            parts += [(a, "access", False) for a in writes(node)]
+            parts += [(a, kind, True) for kind, a in touched(node)]
+            self._groups[node.name, q] = [Group(*part, self._marks(*part[:2])) for part in parts]
+        return self._groups[node.name, q]
 
-    def _of_access(self, access: Access, kind: str) -> list[tuple[str, int, int]]:
-        atoms = set(self._atoms.of(access))
-        first = self._first[kind, access.buffer]
+    def _marks(self, access: Access, kind: str) -> list[tuple[str, int, int]]:
+        atoms, first = set(self._atoms.of(access)), self._first[kind, access.buffer]
         return [(q, atom, bit) for (q, atom), bit in first.items() if atom in atoms]
+
+
+def writes(node: Instr | ControlRead) -> tuple[Access, ...]:
+    """Return what a node writes; a control read writes nothing."""
+    return node.writes if isinstance(node, Instr) else ()
+
+
+def touched(node: Instr | ControlRead) -> Iterator[tuple[str, Access]]:
+    """Yield the kinds of marks that a node moves, and by which access."""
+    for access in writes(node):
+        yield "write", access
+    for access in (*writes(node), *node.reads):
+        yield "access", access

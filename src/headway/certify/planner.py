@@ -8,31 +8,38 @@ until nothing changes. The result is not to be trusted.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import gcd, lcm
 from typing import Any
 
-from headway.certify.cases import alternatives
 from headway.certify.followed import followed
-from headway.certify.heads import Head, Pool, Residue, grown, slopes_of, together, written
-from headway.certify.state import (
-    REMAINDERS,
-    Key,
-    States,
-    form,
-    linear,
-    names,
+from headway.certify.heads import (
+    Head,
+    Pool,
+    case_of,
+    grown,
+    meet,
+    merged,
+    slopes_of,
 )
-from headway.certify.statement import Instance, Refused, Statement, Step, steps_in
-from headway.certify.verify import Place, Turn, Walk
-from headway.ir.expr import Binary
-from headway.ir.program import If, Instr, Loop, Node, While
+from headway.certify.marks import touched
+from headway.certify.numbers import OPERATIONS, Form, form, is_about, known, linear, names, plus
+from headway.certify.state import Key, State
+from headway.certify.statement import Block, Bodies, Refused, Statement, Step, steps_in
+from headway.certify.verify import ONE, Walk
+from headway.certify.written import write_form, write_state
+from headway.ir.expr import Binary, Expr, Iteration
+from headway.ir.program import ControlRead, If, Instr, Loop, Node, While
 from headway.ir.walk import accesses, engines_inside, instructions, walk
 
 MOST_ROUNDS = 200
 MOST_STATES = 400
-MOST_STEPS = 10_000
-"""Instances that are followed, each in every case, before the search is given up."""
+MOST_STEPS = 30_000
+"""Steps that are tried, each in every case, before the search is given up."""
+
+States = list[State]
+Turn = Callable[[States], States]
 
 
 class Planner(Walk):
@@ -43,65 +50,86 @@ class Planner(Walk):
 
     def __init__(self, statement: Statement, exact: dict[str, int], is_fine: bool = True) -> None:
         super().__init__(statement, followed(statement))
+        self.counters: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+        for engine, name, _, q in self.keys:
+            self.counters[engine, name].add(q)
         self._is_fine = is_fine
         self._steps = 0
         self._exact = exact
         self._pools: dict[tuple[int, ...], Pool] = {}
-        self._slopes: dict[tuple[int, ...], dict[Key, int]] = {}
+        self._slopes: dict[tuple[int, ...], dict[Key, Form]] = {}
         self._ends: dict[tuple[int, ...], Pool] = {}
-        self._is_recording = self._is_stable = False
+        self.is_recording = False
+        self._is_stable = False
         self._path: list[int] = []
-        self._wanted: list[list[Residue]] = [[]]
+        self._wanted: list[dict[Form, int]] = [{}]
         self._around: list[str] = []
 
-    def block(self, place: Place, order: list[Any], states: States) -> States:
+    def block(self, block: Block, order: list[Any], states: States) -> States:
         """Walk one block; write down in which order."""
         order.clear()
-        course = Course(self, place, order, states)
-        while place.body:
-            self._path += [len(place.body), id(place.body[0])]
-            course.node(place.body[0])
+        course = Course(self, block, order, states)
+        while block.body:
+            self._path += [len(block.body), id(block.body[0])]
+            course.node(block.body[0])
             del self._path[-2:]
         course.finish()
         return course.states
 
-    def issue(self, at: Instance, states: States) -> States:
-        """Issue an instance, unless too many have been."""
+    def step(self, block: Block, entry: Any, states: States) -> States:
+        """Do one thing, unless too many have been done."""
         self._steps += len(states)
         if self._steps > MOST_STEPS:
             raise Refused(f"no states were found in {MOST_STEPS:,} steps", self.program.at)
-        return super().issue(at, states)
+        return super().step(block, entry, states)
 
     def plan(self) -> list[Any]:
         """Return a joint order with the states at loop heads."""
         for _ in range(MOST_ROUNDS):
             order: list[Any] = []
-            self._is_recording, self._is_stable = False, True
+            self.is_recording, self._is_stable = False, True
             self.run(order)
-            self._is_recording = True
+            self.is_recording = True
             self.run(order)
             if self._is_stable:
                 return order
         raise Refused("no order was found that all turns of the loops keep", self.program.at)
 
-    def turns(self, entry: Any, node: Loop | While, states: States, turn: Turn) -> States:
-        """Find states at the head of a loop that a turn keeps; return what holds after each."""
+    def loop(self, states: States, node: Loop | While, bodies: list[Bodies], entry: Any) -> States:
+        """Find states at the head of a loop that a turn keeps; return what holds behind it."""
         path = tuple(self._path)
         most = self._exact.get(node.iteration, self._asked(node))
         self._around.append(node.iteration)
-        self._wanted.append(together([*self._wanted[-1], *self._turning(node)]))
-        head = Head(node.iteration, most, self._wanted[-1], set(self._around))
+        self._wanted.append(together(self._wanted[-1], self._turning(node)))
+        head = Head(node.iteration, most, self._wanted[-1], self._around)
+        turn = linear(Iteration(node.iteration))
+        trip, again = (linear(node.trip), None) if isinstance(node, Loop) else (None, node.control)
+
+        def turned(claimed: States) -> States:
+            starts = [s for s in claimed if trip is None or s.is_below(turn, trip)]
+            if not starts:
+                return []
+            ends = self.block(Block(node.body, bodies[0], again), entry["body"], starts)
+            for state in ends:
+                state.replace(node.iteration, plus(turn, ONE, -1))
+            return ends
+
+        for state in states:
+            state.replace(node.iteration, None)
+            state.numbers[turn] = known(0)
         try:
-            if self._is_recording:
-                return self._recorded(entry, self._pools[path], head, states, turn)
-            return self._searched(path, node, head, states, turn)
+            if self.is_recording:
+                ends = self._recorded(entry, self._pools[path], head, states, turned)
+            else:
+                ends = self._searched(path, node, head, states, turned)
         finally:
             self._around.pop()
             self._wanted.pop()
+        return [state for state in states + ends if state.replace(node.iteration, trip)]
 
     def _recorded(self, entry: Any, pool: Pool, head: Head, states: States, turn: Turn) -> States:
         self._is_stable &= not head.add_all(pool, states)
-        entry["heads"] = [written(state) for state in pool.values()]
+        entry["heads"] = [write_state(state) for state in pool.values()]
         ends = turn([state.copy() for state in pool.values()])
         self._is_stable &= not head.add_all(pool, ends)
         return ends
@@ -113,7 +141,7 @@ class Planner(Walk):
             pool: Pool = {}
             head.add_all(pool, states)
             start = next(iter(pool.values()))
-            ends = turn([s.copy() for s in pool.values()])
+            ends = turn([s.copy() for s in states])
             self._slopes[path] = slopes_of(start, ends)
             for inner in [p for p in self._pools if p[: len(path)] == path]:
                 del self._pools[inner], self._ends[inner]  # they do not know yet what grows
@@ -127,9 +155,9 @@ class Planner(Walk):
                 return [state.copy() for state in self._ends[path].values()]
             ends = turn([pool[case].copy() for case in changed])
             for end in ends:
-                case = end.case()
+                case = case_of(end)
                 old = self._ends[path].get(case)
-                self._ends[path][case] = end.copy() if old is None else end.meet(old)
+                self._ends[path][case] = end.copy() if old is None else meet(end, old)
             changed = head.add_all(pool, ends, updates)
             if len(pool) > MOST_STATES:
                 raise Refused("there are too many cases to tell apart", node.at)
@@ -147,7 +175,7 @@ class Planner(Walk):
                             asked.append(value.right)
         return max(asked)
 
-    def _turning(self, node: Loop | While) -> Iterator[Residue]:
+    def _turning(self, node: Loop | While) -> Iterator[tuple[Form, int]]:
         """Yield what the slots of a body turn with."""
         inner = {n.iteration for n in walk(node.body) if isinstance(n, Loop | While)}
         instrs = {instr.name for instr in instructions(node.body)}
@@ -155,42 +183,93 @@ class Planner(Walk):
         for engine, steps in self.statement.engines.items():
             for loop in steps_in(steps):
                 if loop.name == node.iteration and loop.kind in ("loop", "while"):
-                    steps_inside = list(steps_in(loop.bodies[0]))
-                    if instrs.isdisjoint(s.name for s in steps_inside if s.kind == "issue"):
-                        continue  # another loop, with an iteration of the same name
-                    for step in steps_inside:
-                        indices = [(w.register, w.place) for w in step.waits]
-                        indices += [(step.name, step.place)] if step.kind == "assign" else []
-                        for name, index in indices:
-                            used.append((index, self.registers.get((engine, name), 1)))
-        forms = [(linear(slot, slots), slots) for slot, slots in used]
-        forms += [REMAINDERS[atom] for f, _ in forms for atom, _ in f if atom in REMAINDERS]
-        for f, slots in forms:
+                    inside = list(steps_in(loop.bodies[0]))
+                    if not instrs.isdisjoint(s.name for s in inside if s.kind == "issue"):
+                        used += [place for step in inside for place in self.places(engine, step)]
+        for f, slots in (pair for place in used for pair in remainders(*place)):
             terms = {
-                atom: n
-                for atom, n in f
-                if atom == node.iteration
-                or (atom and not names(atom) & inner and node.iteration not in names(atom))
+                atoms: n
+                for atoms, n in f
+                if atoms == (node.iteration,)
+                or not any(names(a) & inner or node.iteration in names(a) for a in atoms)
             }
-            is_whole = len(terms) == sum(1 for atom, _ in f if atom)
+            is_whole = len(terms) == len(f)
             if slots > 1 and terms and (is_whole or self._is_fine):
                 yield form(terms), slots
+
+    def starting(self, node: Loop | While) -> Iterator[tuple[Form, int]]:
+        """Yield what has to be told apart where a loop is entered."""
+        for f, slots in together(self._wanted[-1], self._turning(node)).items():
+            if rest := form({atoms: n for atoms, n in f if atoms != (node.iteration,)}):
+                yield rest, slots
+
+    def places(self, engine: str, step: Step) -> Iterator[tuple[Expr, int]]:
+        """Yield the places of registers that a step names, and how long their rows are."""
+        sums = [*step.values, *(wait.value for wait in step.waits)]
+        for name, place in [(step.name, step.place), *((s.register, s.place) for s in sums)]:
+            yield place, self.statement.registers.get((engine, name), 1)
+        for inner in (inner for body in step.bodies for inner in body if step.kind == "if"):
+            yield from self.places(engine, inner)
 
     def is_inside(self, name: str) -> bool:
         """Tell whether a name is the iteration of a loop around."""
         return name in self._around
 
 
+def remainders(expr: Expr, slots: int) -> Iterator[tuple[Form, int]]:
+    """Yield what has to be known for an expression to be known modulo `slots`."""
+    terms: dict[tuple[str, ...], int] = {}
+    for atoms, n in linear(expr):
+        inner = [OPERATIONS[atom] for atom in atoms if atom in OPERATIONS]
+        turning = [(o.left, o.right) for o in inner if o.operator == "%"]
+        for left, right in turning:
+            if isinstance(right, int) and right > 0:
+                yield from remainders(left, right)
+        if atoms and n % slots and not turning:
+            terms[atoms] = n
+    if terms:
+        yield form(terms), slots
+
+
+def without_constant(f: Form) -> Form:
+    """Return a form without its constant."""
+    return tuple((atoms, n) for atoms, n in f if atoms)
+
+
+def together(around: Mapping[Form, int], wanted: Iterable[tuple[Form, int]]) -> dict[Form, int]:
+    """Return few residues that all those follow from: of single names, where one stands alone."""
+    found: dict[Form, int] = {}
+    rest = list(dict.fromkeys([*around.items(), *wanted]))
+    while True:
+        left: list[tuple[Form, int]] = []
+        for f, slots in rest:
+            others: dict[tuple[str, ...], int] = {}
+            for atoms, n in f:
+                single, new = form({atoms: 1}), slots // gcd(n, slots)
+                if len(f) == 1 or (single in found and found[single] % new == 0):
+                    found[single] = lcm(found.get(single, 1), new)
+                else:
+                    others[atoms] = n
+            if others:
+                left.append((form(others), slots))
+        if left == rest:
+            break
+        rest = left
+    for f, slots in rest:
+        found[f] = lcm(found.get(f, 1), slots)
+    return found
+
+
 class Course:
     """How far one block has been walked."""
 
-    def __init__(self, planner: Planner, place: Place, order: list[Any], states: States) -> None:
-        self.planner, self.place, self.order, self.states = planner, place, order, states
+    def __init__(self, planner: Planner, block: Block, order: list[Any], states: States) -> None:
+        self.planner, self.block, self.order, self.states = planner, block, order, states
 
     def do(self, entry: Any) -> None:
         """Do one thing and write it down."""
         self.order.append(entry)
-        self.states = self.planner.step(self.place, entry, self.states)
+        self.states = self.planner.step(self.block, entry, self.states)
 
     def node(self, node: Node) -> None:
         """Come to the next node of the sequential program, and run it."""
@@ -199,10 +278,15 @@ class Course:
             self._barrier()
         if isinstance(node, Instr):
             self._up_to(node.engine, node)
+            self._see_places(node.engine, node)
             self.do(".")
         else:
             entry = self._entry(node, busy)
+            if not isinstance(node, If):
+                for f, slots in self.planner.starting(node):
+                    self._tell_apart(f, slots)
             self.do(entry)
+            self._join()
             if isinstance(node, Loop):
                 self._catch_up(node, entry["engines"])
         self._count()
@@ -210,44 +294,88 @@ class Course:
     def finish(self) -> None:
         """Let all engines come to the end of the block."""
         while True:
-            for engine in self.place.engines:
+            for engine, steps in self.block.engines.items():
                 self._locals(engine)
-            if not any(self.place.engines.values()):
+                if steps and steps[0].kind == "load":
+                    self._alone(engine, again=True)
+            if not any(self.block.engines.values()):
                 return
+            if any(steps and is_local(steps[0]) for steps in self.block.engines.values()):
+                continue
             self._barrier()
 
+    # Cases
+
+    def _join(self, forgotten: str = "") -> None:
+        """Go on with one state for each case."""
+        found = merged(self.states, forgotten)
+        if forgotten or len(found) < len(self.states):
+            self.states = found
+            if self.planner.is_recording:
+                self.order.append({"cut": [write_state(state) for state in found]})
+
+    def _tell_apart(self, f: Form, slots: int) -> None:
+        if any(state.number(f).modulus % slots for state in self.states):
+            self.do({"split": write_form(f), "by": slots})
+
+    def _see_places(self, engine: str, node: Instr | ControlRead | None = None) -> None:
+        """Tell the cases apart in which all places and slots of what comes next are known."""
+        used = list(self.planner.places(engine, self.block.engines[engine][0]))
+        if node:
+            found = touched(node)
+            used += [(access.slot, self.planner.marks.slots[access.buffer]) for _, access in found]
+        for expr, slots in used:
+            if slots > 1 and any(s.number(linear(expr)).modulus % slots for s in self.states):
+                for f, modulus in remainders(expr, slots):
+                    self._tell_apart(f, modulus)
+                self._tell_apart(without_constant(linear(expr)), slots)
+
+    # What engines do on their own
+
+    def _alone(self, engine: str, again: bool = False) -> None:
+        """Let an engine do its next step; `again`: a load at the end of a while."""
+        step = self.block.engines[engine][0]
+        read = None
+        if step.kind == "load":
+            read = self.block.reads(step.name)
+        self._see_places(engine, read)
+        self.do(engine)
+        if step.kind == "if":
+            self._join()
+
     def _locals(self, engine: str) -> None:
-        steps = self.place.engines.get(engine, [])
+        steps = self.block.engines.get(engine, [])
         while steps and is_local(steps[0]):
-            self.do(engine)
+            self._alone(engine)
 
     def _next_shared(self, engine: str) -> str:
-        return next((s.kind for s in self.place.engines.get(engine, []) if not is_local(s)), "")
+        return next((s.kind for s in self.block.engines.get(engine, []) if not is_local(s)), "")
 
     def _barrier(self) -> None:
-        for engine in self.place.engines:
+        for engine in self.block.engines:
             self._locals(engine)
         self.do("|")
 
     def _up_to(self, engine: str, node: Node) -> None:
         """Let an engine do what it does before a node."""
-        steps = self.place.engines.get(engine, [])
+        steps = self.block.engines.get(engine, [])
         if not _comes(steps, node):
             name = node.name if isinstance(node, Instr) else "this"
             raise Refused(f"{engine} does not run {name} where the program does", node.at)
         while not _runs(steps[0], node):
-            self.do(engine)
+            self._alone(engine)
 
     def _entry(self, node: Loop | While | If, busy: Iterable[str]) -> dict[str, Any]:
         found: list[str] = []
-        read = node.control.name if node.control else ""
-        for engine in self.place.engines:
-            steps = self.place.engines[engine]
-            if read and self._next_shared(engine) == "load":
-                while is_local(steps[0]):
-                    self.do(engine)
-                if steps[0].name == read:
-                    self.do(engine)
+        for engine, steps in self.block.engines.items():
+            shared = next((step for step in steps if not is_local(step)), None)
+            if (
+                node.control
+                and shared
+                and (shared.kind, shared.name) == ("load", node.control.name)
+            ):
+                self._locals(engine)
+                self._alone(engine)
             if engine in busy or _comes(steps, node):
                 self._up_to(engine, node)
                 found.append(engine)
@@ -257,37 +385,39 @@ class Course:
 
     def _count(self) -> None:
         """Let all engines count what is past now, and set what they can set."""
-        for engine, steps in self.place.engines.items():
+        for engine, steps in self.block.engines.items():
             while steps and (
                 steps[0].kind == "set"
                 or (steps[0].kind == "assign" and self._is_past(engine, steps[0]))
             ):
-                self.do(engine)
+                self._alone(engine)
 
     def _is_past(self, engine: str, step: Step) -> bool:
+        self._see_places(engine)
         values = (
-            self.planner.computed(state, engine, value, q)
+            self.planner.value(state, engine, value, q)
             for state in self.states
-            for q in self.planner.followed[engine, step.name]
-            for value in alternatives(step.value)
+            for q in self.planner.counters[engine, step.name]
+            for value in step.values
         )
         return all(value.least is not None and value.least >= 0 for value in values)
 
     def _catch_up(self, node: Loop, inside: list[str]) -> None:
         """Let engines that passed a loop by take note of it, while its cases are apart."""
-        trip = {name for atom, _ in linear(node.trip) for name in names(atom)}
-        for engine, steps in self.place.engines.items():
+        trip = {name for atoms, _ in linear(node.trip) for atom in atoms for name in names(atom)}
+        for engine, steps in self.block.engines.items():
             while engine not in inside and steps and is_local(steps[0]):
                 if not self._is_behind(engine, trip):
                     break
-                self.do(engine)
+                self._alone(engine)
         for name in sorted(trip):
-            if not self.planner.is_inside(name) and any(name in s.bounds for s in self.states):
-                self.do(f"forget {name}")
+            if not self.planner.is_inside(name):
+                if any(is_about(f, name) for state in self.states for f in state.numbers):
+                    self._join(name)
 
     def _is_behind(self, engine: str, trip: set[str]) -> bool:
         return any(
-            key[0] == engine and value.distance and trip & {atom for atom, _ in value.distance}
+            key[0] == engine and any(is_about(value.distance or (), name) for name in trip)
             for state in self.states
             for key, value in state.values.items()
         )
@@ -295,7 +425,7 @@ class Course:
 
 def is_local(step: Step) -> bool:
     """Tell whether a step concerns its engine only."""
-    if step.kind == "if" and step.load is None:
+    if step.kind == "if":
         return all(is_local(inner) for body in step.bodies for inner in body)
     return step.kind in ("assign", "waits", "set", "take")
 

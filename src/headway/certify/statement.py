@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from headway.errors import Location
 from headway.ir.expr import Expr
-from headway.ir.program import Access, Program
+from headway.ir.program import ControlRead, If, Instr, Loop, Node, Program, While
 
 
 class Refused(Exception):
-    """The order does not fit, or a state does not hold: the reason, and the place."""
+    """A proof does not go through: the reason, and the place."""
 
     def __init__(self, reason: str, at: Location | None = None) -> None:
         super().__init__(reason)
@@ -25,13 +25,19 @@ class Gap(NamedTuple):
     at: Location | None = None
 
 
+class Sum(NamedTuple):
+    """The value of a register ("" is 0), at `place` of its row, plus `rest`."""
+
+    register: str = ""
+    place: Expr = 0
+    rest: Expr = 0
+
+
 class Wait(NamedTuple):
-    """Stand still until `counter` has reached the register plus `offset`; no register is 0."""
+    """Stand still until `counter` has reached `value`."""
 
     counter: str
-    register: str
-    place: Expr
-    offset: int
+    value: Sum
     text: str
     at: Location | None = None
 
@@ -39,22 +45,22 @@ class Wait(NamedTuple):
 class Step(NamedTuple):
     """What an engine does next.
 
-    assign   set register `name`, at `place` of its row, to `value`
+    assign   set register `name`, at `place` of its row, to the largest of `values` (none: unknown)
     waits    `waits`
     issue    the instruction `name`, after `waits`
     load     the control value `name`, after `waits`
     barrier  meet the others
     set      add a token to flag `name`; take: take one
-    loop, while, if   run `bodies` as `value` says, after `load` if there is one
+    loop, while, if   run `bodies` as `value` says
     """
 
     kind: str
     name: str = ""
     place: Expr = 0
     value: Expr = 0
+    values: tuple[Sum, ...] = ()
     waits: tuple[Wait, ...] = ()
     bodies: tuple[tuple[Step, ...], ...] = ()
-    load: Step | None = None
     at: Location | None = None
 
 
@@ -65,32 +71,87 @@ class Flag(NamedTuple):
     engine: str
 
 
+Bodies = dict[str, tuple[Step, ...]]
+
+
 class Statement(NamedTuple):
     """A sequential program, engine programs, and by engine and name how long each row is."""
 
     program: Program
-    engines: dict[str, tuple[Step, ...]]
+    engines: Bodies
     registers: dict[tuple[str, str], int]
     flags: dict[str, Flag]
 
 
-class Instance(NamedTuple):
-    """What is issued: an instruction, or a control read by one engine."""
+class Block:
+    """Where everybody stands in one block; at its end a `while` may read `again`."""
 
-    name: str
-    engine: str
-    counter: str
-    reads: tuple[Access, ...]
-    writes: tuple[Access, ...]
-    waits: tuple[Wait, ...]
-    at: Location | None
+    def __init__(
+        self,
+        body: Iterable[Node],
+        engines: Bodies,
+        again: ControlRead | None = None,
+    ) -> None:
+        self.body, self.engines = list(body), {e: list(steps) for e, steps in engines.items()}
+        self._again, self._loaded = again, set[str]()
+
+    def next(self, engine: str, kinds: str, at: Location | None = None) -> Step:
+        """Let an engine go on, by a step of those kinds."""
+        steps = self.engines.get(engine)
+        if not steps or steps[0].kind not in kinds.split():
+            raise Refused(f"{engine} does not come to this {kinds.split()[-1]} here", at)
+        return steps.pop(0)
+
+    def instruction(self) -> Instr:
+        """Come to the next instruction of the sequential program."""
+        if not self.body or not isinstance(self.body[0], Instr):
+            raise Refused("the order has an instruction here, and the program has not")
+        node = self.body.pop(0)
+        assert isinstance(node, Instr)
+        return node
+
+    def reads(self, name: str) -> ControlRead | None:
+        """Return the control value of what comes next, if it has that name."""
+        node = self.body[0] if self.body else None
+        read = self._again if node is None else None if isinstance(node, Instr) else node.control
+        return read if read and read.name == name else None
+
+    def loads(self, engine: str, step: Step) -> ControlRead:
+        """Let an engine load the control value of what comes next, once."""
+        read = self.reads(step.name)
+        if read is None or engine in self._loaded:
+            raise Refused(f"{engine} loads {step.name} later than the program does", step.at)
+        self._loaded.add(engine)
+        return read
+
+    def enter(self, engines: Iterable[str]) -> tuple[Loop | While | If, list[Bodies]]:
+        """Come to the next loop or if, with those engines; return what they run inside."""
+        node = self.body.pop(0) if self.body else None
+        if node is None or isinstance(node, Instr):
+            raise Refused("the order has a loop or an if here, and the program has not")
+        kind, name = type(node).__name__.lower(), "" if isinstance(node, If) else node.iteration
+        value = node.trip if isinstance(node, Loop) else node.condition
+        found = {engine: self.next(engine, kind, node.at) for engine in dict.fromkeys(engines)}
+        for engine, step in found.items():
+            if (step.name, step.value) != (name, value):
+                raise Refused(f"{engine} does not run this {kind} as the program does", node.at)
+            if node.control and engine not in self._loaded:
+                raise Refused(f"{engine} does not load {node.control.name} here", node.at)
+        self._loaded.clear()
+        which = range(2 if isinstance(node, If) else 1)
+        return node, [{e: step.bodies[i] for e, step in found.items()} for i in which]
+
+    def end(self) -> None:
+        """Come to the end of the block: nothing is left, and all have read `again`."""
+        for what in [*self.body, *(step for steps in self.engines.values() for step in steps)]:
+            raise Refused("the order leaves this out", what.at)
+        if self._again and self._loaded != self.engines.keys():
+            raise Refused(f"some engine does not load {self._again.name} again", self._again.at)
 
 
 def steps_in(steps: Iterable[Step]) -> Iterator[Step]:
     """Yield every step, those inside others too."""
     for step in steps:
         yield step
-        if step.load:
-            yield step.load
         for body in step.bodies:
             yield from steps_in(body)

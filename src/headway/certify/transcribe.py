@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from headway.certify.certificate import Certificate, check
-from headway.certify.statement import Flag, Gap, Refused, Statement, Step, Wait
+from headway.certify.statement import Flag, Gap, Refused, Statement, Step, Sum, Wait
+from headway.ir.expr import Binary, Expr, leaves
 from headway.sync.program import (
     Assign,
     Barrier,
     Exec,
     Load,
+    RegisterRef,
     SetFlag,
     SyncIf,
     SyncLoop,
@@ -59,22 +61,28 @@ def verify(sync: SyncProgram, certificate: Certificate) -> list[Gap]:
         return [Gap(hole.reason, hole.at)]
 
 
-def _steps(body: Iterable[SyncNode]) -> tuple[Step, ...]:
-    """Return the steps of a body. Waits right before an instruction are waits of it."""
+def _steps(body: Iterable[SyncNode], again: Step | None = None) -> tuple[Step, ...]:
+    """Return the steps of a body, and `again` at its end.
+
+    Waits right before an instruction are waits of it. What a loop loads is loaded before it.
+    """
     steps: list[Step] = []
     for node in body:
+        if isinstance(node, SyncLoop | SyncWhile | SyncIf) and node.load:
+            steps.append(_step(node.load))
         step = _step(node)
         while step.kind == "issue" and steps and steps[-1].kind == "waits":
             step = step._replace(waits=steps.pop().waits + step.waits)
         steps.append(step)
-    return tuple(steps)
+    return (*steps, again) if again else tuple(steps)
 
 
 def _step(node: SyncNode) -> Step:
     at = node.at
     match node:
         case Assign():
-            return Step("assign", node.register.name, node.register.index, node.value, at=at)
+            name, place = node.register.name, _plain(node.register.index)
+            return Step("assign", name, place, values=_sums(node.value), at=at)
         case Waits():
             return Step("waits", waits=_waits(node.waits), at=at)
         case Exec():
@@ -88,23 +96,55 @@ def _step(node: SyncNode) -> Step:
         case TakeFlag():
             return Step("take", node.flag, at=at)
         case SyncLoop():
-            kind, name, value, bodies = "loop", node.iteration, node.trip, (node.body,)
+            return Step("loop", node.iteration, 0, node.trip, bodies=(_steps(node.body),), at=at)
         case SyncWhile():
-            kind, name, value, bodies = "while", node.iteration, node.condition, (node.body,)
+            body = _steps(node.body, _step(node.load) if node.load else None)
+            return Step("while", node.iteration, 0, node.condition, bodies=(body,), at=at)
         case SyncIf():
-            kind, name, value, bodies = "if", "", node.condition, (node.then, node.orelse)
-    load = _step(node.load) if node.load else None
-    return Step(kind, name, 0, value, (), tuple(map(_steps, bodies)), load, at)
+            bodies = (_steps(node.then), _steps(node.orelse))
+            return Step("if", "", 0, _plain(node.condition), bodies=bodies, at=at)
 
 
 def _waits(waits: Iterable[SyncWait]) -> tuple[Wait, ...]:
-    return tuple(_converted(waits))
+    return tuple(Wait(w.counter, _threshold(w), str(w), w.at) for w in waits)
 
 
-def _converted(waits: Iterable[SyncWait]) -> Iterator[Wait]:
-    for wait in waits:
-        register, offset = wait.threshold.register, wait.threshold.offset
-        if register is None:
-            yield Wait(wait.counter, "", 0, offset, str(wait), wait.at)
-        else:
-            yield Wait(wait.counter, register.name, register.index, offset, str(wait), wait.at)
+def _threshold(wait: SyncWait) -> Sum:
+    register, offset = wait.threshold.register, wait.threshold.offset
+    return Sum(register.name, _plain(register.index), offset) if register else Sum(rest=offset)
+
+
+def _plain(expr: Expr) -> Expr:
+    """Return a place or condition. Raise Refused if it is computed from registers."""
+    if any(isinstance(leaf, RegisterRef) for leaf in leaves(expr)):
+        raise Refused(f"{expr} is computed from a register, which is not followed")
+    return expr
+
+
+def _sums(value: Expr) -> tuple[Sum, ...]:
+    """Return what a value is the largest of; nothing if that is not a register and a number."""
+    if isinstance(value, Binary) and value.operator == "max":
+        left, right = _sums(value.left), _sums(value.right)
+        return left + right if left and right else ()
+    registers = [leaf for leaf in leaves(value) if isinstance(leaf, RegisterRef)]
+    if not registers:
+        return (Sum(rest=value),)
+    rest = _without(value, registers[0])
+    return (
+        ()
+        if len(registers) > 1 or rest is None
+        else (Sum(registers[0].name, _plain(registers[0].index), rest),)
+    )
+
+
+def _without(value: Expr, register: RegisterRef) -> Expr | None:
+    """Return what is added to a register; None if that is not all that is done with it."""
+    if value == register:
+        return 0
+    if not isinstance(value, Binary) or value.operator not in ("+", "-"):
+        return None
+    if register in leaves(value.left):
+        left = _without(value.left, register)
+        return None if left is None else Binary(value.operator, left, value.right)
+    right = _without(value.right, register) if value.operator == "+" else None
+    return None if right is None else Binary("+", value.left, right)

@@ -1,204 +1,313 @@
 """Check a certificate: run all engines jointly in the order it gives, from the states it gives.
 
 Nothing is searched and nothing believed. The order has to run each engine program and the
-sequential program as they are written. The states at the head of a loop have to hold where it is
-entered and again after each turn; the rest is followed step by step. On the way every conflicting
-access before an instance has to be complete, and every wait has to ask for the past: then no
-instance is early, and the engine that comes first in the joint order can always go on.
+sequential program as they are written, by the rules below, one method each. On the way every
+conflicting access before an instance has to be complete, and every wait has to ask for the past:
+then no instance is early, and the engine that comes first in the joint order can always go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
-from headway.certify.cases import decided, follows, has_left, may_turn, merged
-from headway.certify.state import State, States, Value, form
-from headway.certify.statement import Gap, Instance, Refused, Step
-from headway.certify.steps import Steps
+from headway.certify.marks import Marks
+from headway.certify.numbers import any_of, constant, known, linear, plus
+from headway.certify.state import EVER, Key, State, Value, largest, older, put, younger
+from headway.certify.statement import Block, Bodies, Gap, Refused, Statement, Step, Sum, Wait
+from headway.certify.written import read_form, read_state
 from headway.errors import Location
-from headway.ir.expr import Expr
-from headway.ir.program import If, Instr, Loop, Node, While
+from headway.ir.expr import Expr, Iteration
+from headway.ir.program import ControlRead, If, Instr, Loop, While, control_counter
 from headway.ir.walk import instructions
+from headway.spec import is_ordered
 
-Turn = Callable[[States], States]
-
-
-class Place:
-    """Where everybody stands in one block."""
-
-    def __init__(self, body: Iterable[Node], engines: dict[str, tuple[Step, ...]]) -> None:
-        self.body, self.engines = list(body), {e: list(steps) for e, steps in engines.items()}
-        self.loaded: set[str] = set()
-
-    def next(self, engine: str, kind: str, at: Location | None = None) -> Step:
-        """Let an engine go on, by a step of that kind."""
-        steps = self.engines.get(engine)
-        if not steps or steps[0].kind not in kind.split():
-            raise Refused(f"{engine} does not come to this {kind.split()[-1]} here", at)
-        return steps.pop(0)
+ONE = linear(1)
+States = list[State]
 
 
-class Walk(Steps):
-    """See the module."""
+class Walk:
+    """See the module. `registers` are what is followed: registers as positions of counters."""
+
+    def __init__(self, statement: Statement, registers: Iterable[Key]) -> None:
+        self.statement, self.program = statement, statement.program
+        self.marks = Marks(statement)
+        taken = [(flag.engine, f"take {name}", 0, name) for name, flag in statement.flags.items()]
+        self.keys = [("", "0", 0, q) for q in self.marks.of]
+        self.keys += [*registers, *taken]
+        self.rules: defaultdict[tuple[str, str, str, str], set[tuple[str, str]]] = defaultdict(set)
+        self.waits: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+        self.regions = {i.counter for i in instructions(self.program.body) if i.fused}
+        self.gaps: dict[Gap, None] = {}
+        self.late: dict[tuple[str, str, str], Gap] = {}
 
     def run(self, order: list[Any]) -> None:
         """Walk the whole program; note what is found out on the way."""
-        place = Place(self.program.body, self.statement.engines)
-        if place.engines.keys() != set(self.program.hosts):
+        block = Block(self.program.body, self.statement.engines)
+        if block.engines.keys() != set(self.program.hosts):
             raise Refused("some engine has no program", self.program.at)
-        for instr in instructions(self.program.body):
-            if instr.silent or instr.fused:
-                mark = "silent" if instr.silent else "fused"
-                raise Refused(f"{instr.name} is {mark}, which is not followed", instr.at)
-        for state in self.block(place, order, [self.beginning()]):
+        for state in self.block(block, order, [self.beginning()]):
             for engine, name, _, q in self.keys:
                 if name == f"take {q}" and state.values[engine, name, 0, q].distance != ():
                     self.gaps[Gap(f"tokens of {q} may be left at the end")] = None
 
-    def block(self, place: Place, order: list[Any], states: States) -> States:
+    # The joint order
+
+    def block(self, block: Block, order: list[Any], states: States) -> States:
         """Walk one block in its order, to its end."""
         for entry in order:
-            states = self.step(place, entry, states)
-        for what in [*place.body, *(step for steps in place.engines.values() for step in steps)]:
-            raise Refused("the order leaves this out", what.at)
+            states = self.step(block, entry, states)
+        block.end()
         return states
 
-    def step(self, place: Place, entry: Any, states: States) -> States:
+    def step(self, block: Block, entry: Any, states: States) -> States:
         """Do one thing: what an engine does on its own, or what all agree on."""
-        if isinstance(entry, dict):
-            return self.control(place, entry, states)
         if entry == "|":
             for engine in self.program.hosts:
-                place.next(engine, "barrier")
-            return [self._complete(state) for state in states]
+                block.next(engine, "barrier")
+            return [self.barrier(state) for state in states]
         if entry == ".":
-            node = place.body.pop(0) if place.body else None
-            if not isinstance(node, Instr):
-                raise Refused("the order has an instruction here, and the program has not")
-            step = place.next(node.engine, "issue", node.at)
-            if step.name != node.name:
-                raise Refused(f"{node.engine} does not run {node.name} here", node.at)
-            return self.issue(
-                Instance(
-                    node.name,
-                    node.engine,
-                    node.counter,
-                    node.reads,
-                    node.writes,
-                    step.waits,
-                    node.at,
-                ),
-                states,
-            )
-        if entry.startswith("forget "):
-            return merged(states, entry.removeprefix("forget "))
-        step = place.next(entry, "assign waits set take load if")
-        if step.kind == "load":
-            node = place.body[0] if place.body else None
-            if (
-                node is None
-                or isinstance(node, Instr | While)
-                or not node.control
-                or node.control.name != step.name
-                or entry in place.loaded
-            ):
-                raise Refused(f"{entry} loads {step.name} later than the program does", step.at)
-            place.loaded.add(entry)
-            return self.load(entry, node.control, step, states)
-        return self.local(entry, step, states)
-
-    # Control
-
-    def control(self, place: Place, entry: Any, states: States) -> States:
-        """Run a loop, a while or an if that all named engines take part in."""
-        node = place.body.pop(0) if place.body else None
-        if node is None or isinstance(node, Instr):
-            raise Refused("the order has a loop or an if here, and the program has not")
-        kind = type(node).__name__.lower()
-        name, value = ("", node.condition) if isinstance(node, If) else _head(node)
-        found = {e: place.next(e, kind, node.at) for e in dict.fromkeys(entry["engines"])}
-        for engine, step in found.items():
-            if (step.name, step.value) != (name, value):
-                raise Refused(f"{engine} does not run this {kind} as the program does", node.at)
-        loaded = frozenset(place.loaded)
-        place.loaded.clear()
-
-        def loads(states: States) -> States:
-            if node.control is None:
-                if any(step.load for step in found.values()):
-                    raise Refused("an engine loads what the program does not", node.at)
-                return states
-            for engine in sorted(self.marks.loaders[node.control.name] | found.keys()):
-                step = found.get(engine)
-                if engine not in loaded and step and step.load:
-                    if step.load.name != node.control.name:
-                        raise Refused(f"{engine} loads {step.load.name} here", node.at)
-                    states = self.load(engine, node.control, step.load, states)
-                elif engine not in loaded or (step and step.load):
-                    raise Refused(f"{engine} does not load {node.control.name} here", node.at)
-            return states
-
-        def inside(which: int, body: Iterable[Node], order: list[Any], states: States) -> States:
-            engines = {e: step.bodies[which] for e, step in found.items()}
-            return self.block(Place(body, engines), order, states) if states else []
-
+            instr = block.instruction()
+            step = block.next(instr.engine, "issue", instr.at)
+            if step.name != instr.name:
+                raise Refused(f"{instr.engine} does not run {instr.name} here", instr.at)
+            return [self.issue(s, instr.engine, instr.counter, instr, step) for s in states]
+        if isinstance(entry, str):
+            step = block.next(entry, "assign waits set take load if")
+            if step.kind == "load":
+                read = block.loads(entry, step)
+                return [self.load(state, entry, read, step) for state in states]
+            return [end for state in states for end in self.alone(state, entry, step)]
+        if "cut" in entry:
+            return self.cut(states, self.read(entry["cut"]), None)
+        if "split" in entry:
+            return self.split(states, entry["split"], entry["by"])
+        node, bodies = block.enter(entry["engines"])
         if isinstance(node, If):
-            states = loads(states)
-            yes = [s.copy() for s in states if decided(s, node.condition) is not False]
-            no = [s for s in states if decided(s, node.condition) is not True]
-            ends = inside(0, node.then, entry["then"], yes)
-            return merged(ends + inside(1, node.orelse, entry["else"], no))
-        if isinstance(node, Loop):
-            states = loads(states)
-        trip = node.trip if isinstance(node, Loop) else None
+            return self.branch(states, node, bodies, [entry["then"], entry["else"]])
+        return self.loop(states, node, bodies, entry)
 
-        def turn(states: States) -> States:
-            if isinstance(node, While):
-                states = loads(states)
-            starts = [s for s in states if trip is None or may_turn(s, node.iteration, trip)]
-            for state in (ends := inside(0, node.body, entry["body"], starts)):
-                low, high = state.bounds[node.iteration]
-                state.replace(node.iteration, form({node.iteration: 1, "": -1}))
-                state.bounds[node.iteration] = low + 1, None if high is None else high + 1
-            return ends
+    def beginning(self) -> State:
+        """Rule: at first nothing was accessed, and everything counts from 0."""
+        everything, values = self.marks.everything, dict[Key, Value]()
+        for key in self.keys:
+            n = 0 if key[0] else int(key[1])
+            values[key] = Value(linear(-n), -n, everything, self.marks.of[key[3]] if n <= 0 else 0)
+        holders = [name for e in self.program.hosts for name in (e, f"{e} asked")]
+        holders += [f"{q} region" for q in self.regions]
+        told = {q: {EVER: everything} for q in self.marks.of}
+        recent = {q: {0: marks} for q, marks in self.marks.of.items()}
+        return State({}, dict.fromkeys(holders, everything), told, recent, values)
 
-        for state in states:
-            state.bounds[node.iteration] = 0, 0
-        states = states + self.turns(entry, node, states, turn)
-        if isinstance(node, While):
-            states = loads(states)
-        return merged(s for s in states if has_left(s, node.iteration, trip))
+    def barrier(self, state: State) -> State:
+        """Rule: behind a barrier all is complete, and counters (not tokens) begin at 0 again."""
+        new = self.beginning()
+        new.numbers = state.numbers
+        for key in self.keys:
+            if key[3] in self.statement.flags:
+                new.values[key] = state.values[key]._replace(told=self.marks.everything)
+            elif key[0]:
+                new.values[key] = Value(told=self.marks.everything)
+        return new
 
-    def turns(self, entry: Any, node: Loop | While, states: States, turn: Turn) -> States:
-        """Return what holds after each turn, if what is claimed of the loop holds before each."""
-        heads = [self.read(data) for data in entry["heads"]]
-        for state in states:
-            if not follows(state, heads):
-                raise Refused("what is claimed of this loop is not so when it is entered", node.at)
-        ends = turn([head.copy() for head in heads])
-        for state in ends:
-            if not follows(state, heads):
-                raise Refused("what is claimed of this loop is not kept by a turn", node.at)
+    def branch(self, states: States, node: If, bodies: list[Bodies], orders: list[Any]) -> States:
+        """Rule: behind an if one of its branches has run, from the states that may lead there."""
+        ends: States = []
+        for which, body in enumerate((node.then, node.orelse)):
+            starts = [s.copy() for s in states if s.is_true(node.condition) in (None, not which)]
+            ends += self.block(Block(body, bodies[which]), orders[which], starts) if starts else []
         return ends
 
-    def read(self, data: Any) -> State:
-        """Return a state that is written down."""
-        state = self.beginning()
-        state.bounds = {name: (low, high) for name, (low, high) in data["bounds"].items()}
-        state.residues = {form(f): (slots, n) for f, slots, n in data["residues"]}
-        state.known = {holder: int(data["known"].get(holder, "0"), 16) for holder in state.known}
-        for table, given in ((state.told, data["told"]), (state.recent, data["recent"])):
-            for q in table:
-                table[q] = {int(age): int(m, 16) for age, m in given.get(q, {}).items()}
-        state.values = dict.fromkeys(state.values, Value())
-        for *key, distance, least, told, after in data["values"]:
-            value = Value(
-                None if distance is None else form(distance), least, int(told, 16), int(after, 16)
-            )
-            state.values[tuple(key)] = value
+    def loop(self, states: States, node: Loop | While, bodies: list[Bodies], entry: Any) -> States:
+        """Rule: what is claimed before each turn has to hold at first and again after a turn."""
+        turn = linear(Iteration(node.iteration))
+        trip, again = (linear(node.trip), None) if isinstance(node, Loop) else (None, node.control)
+        for state in states:
+            state.replace(node.iteration, None)
+            state.numbers[turn] = known(0)
+        claimed = self.cut(states, self.read(entry["heads"]), node.at)
+        starts = [s.copy() for s in claimed if trip is None or s.is_below(turn, trip)]
+        inside = Block(node.body, bodies[0], again)
+        ends = self.block(inside, entry["body"], starts) if starts else []
+        for state in ends:
+            state.replace(node.iteration, plus(turn, ONE, -1))
+        self.cut(ends, claimed, node.at)
+        return [state for state in states + ends if state.replace(node.iteration, trip)]
+
+    def cut(self, states: States, claimed: States, at: Location | None) -> States:
+        """Rule: a state may be replaced by one that says no more."""
+        if not all(any(state.says(other) for other in claimed) for state in states):
+            raise Refused("what is claimed here does not follow", at)
+        return claimed
+
+    def split(self, states: States, what: Any, by: int) -> States:
+        """Rule: a number is one of 0, 1, ... modulo `by`, so each may be looked at by itself."""
+        if by < 1:
+            raise Refused(f"there is no number modulo {by}")
+        number, cases = read_form(what), [known(rest, by) for rest in range(by)]
+        return [new for s in states for case in cases if (new := s.copy()).note(number, case)]
+
+    def read(self, data: list[Any]) -> States:
+        """Return states that are written down."""
+        return [read_state(each, self.beginning()) for each in data]
+
+    # What an engine does
+
+    def alone(self, state: State, engine: str, step: Step) -> States:
+        """Do what concerns one engine only."""
+        match step.kind:
+            case "assign":
+                self.assign(state, engine, step.name, step.place, step.values)
+            case "waits":
+                for wait in step.waits:
+                    self.wait(state, engine, "", wait)
+            case "set":
+                before = older(state.told[self.statement.flags[step.name].counter], 0)
+                self.signal(state, step.name, state.known[engine] | before, 0)
+            case "take":
+                row = f"take {step.name}"
+                self.assign(state, engine, row, 0, (Sum(row, 0, 1),))
+                self.wait(state, engine, "", Wait(step.name, Sum(row), row, step.at))
+            case "if":
+                return self.own_if(state, engine, step)
+            case _:
+                raise Refused(f"{engine} does not do this on its own", step.at)
+        return [state]
+
+    def own_if(self, state: State, engine: str, step: Step) -> States:
+        """Rule: behind an if of one engine, one of its branches has run."""
+        ends: States = []
+        for which, body in enumerate(step.bodies):
+            cases = [state.copy()] if state.is_true(step.value) in (None, not which) else []
+            for inner in body:
+                cases = [end for case in cases for end in self.alone(case, engine, inner)]
+            ends += cases
+        return ends
+
+    def assign(
+        self, state: State, engine: str, name: str, place: Expr, values: tuple[Sum, ...]
+    ) -> None:
+        """Rule: a maximum tells what any of its parts tells, and is as old as the youngest."""
+        row = state.place(place, self.statement.registers.get((engine, name), 1))
+        for q in self.marks.of:
+            if (engine, name, row, q) in state.values:
+                found = [self.value(state, engine, value, q) for value in values]
+                state.values[engine, name, row, q] = largest(found)
+
+    def value(self, state: State, engine: str, value: Sum, q: str) -> Value:
+        """Rule: a position is known by its distance from the count, or from a smaller one."""
+        added = state.form(linear(value.rest))
+        n, key = constant(added), ("", "0", 0, q)
+        if value.register:
+            size = self.statement.registers.get((engine, value.register), 1)
+            key = engine, value.register, state.place(value.place, size), q
+        elif ("", str(n), 0, q) in state.values:
+            n, added, key = 0, (), ("", str(n), 0, q)
+        base = state.values.get(key, Value())
+        distance = None if base.distance is None else state.form(plus(base.distance, added, -1))
+        age, told, after, least = constant(distance), 0, 0, None
+        if age is not None and age >= 0:
+            told, after = older(state.told[q], age), younger(state.recent[q], age)
+        if n is not None:
+            told |= base.told if n >= 0 else 0
+            after |= base.after if n <= 0 else 0
+            least = None if base.least is None else base.least - n
+        return Value(distance, least if age is None else age, told, after)
+
+    def wait(self, state: State, engine: str, at: str, wait: Wait) -> Value:
+        """Rule: who has waited for a position knows what it tells; it has to be in the past."""
+        value = self.value(state, engine, wait.value, wait.counter)
+        is_past = value.least is not None and value.least >= 0
+        is_past |= value.distance is not None and state.number(value.distance).least >= 0
+        if not is_past:
+            self.gaps[Gap(f"{engine} may wait for {wait.text} for ever", wait.at)] = None
+        self.waits[engine, at, wait.text].add("past" if is_past else "")
+        state.learn(engine, value.told, self.marks.of[wait.counter])
+        return value
+
+    def load(self, state: State, engine: str, read: ControlRead, step: Step) -> State:
+        """Rule: an engine that loads a control value stands still until it is there."""
+        q = control_counter(engine)
+        self.issue(state, engine, q, read, step)
+        state.learn(engine, older(state.told[q], 0), self.marks.of[q])
         return state
 
+    def issue(
+        self, state: State, engine: str, q: str, node: Instr | ControlRead, step: Step
+    ) -> State:
+        """Rule: all that an instance conflicts with has to be complete when it is issued."""
+        if q == engine and q in self.program.serial:  # it starts when the one before is over
+            state.known[engine] |= older(state.told[q], 0)
+        is_fused, is_silent = (
+            (node.fused, node.silent) if isinstance(node, Instr) else (False, False)
+        )
+        region = state.known.get(f"{q} region", 0) if is_fused else 0
+        before = state.known.copy()
+        waits = [(wait, self.wait(state, engine, node.name, wait)) for wait in step.waits]
+        needed = moved = 0
+        for group in self.marks.groups(node, q):
+            slot = state.place(group.access.slot, self.marks.slots[group.access.buffer])
+            for other, atom, first in group.marks:
+                bit = 1 << first + slot
+                if group.is_own:
+                    moved |= bit if other == q else 0
+                    continue
+                rule, by = "a-order", ""
+                if not is_ordered(self.program, other, engine, q) and not (
+                    other == q and region & bit
+                ):
+                    needed |= bit
+                    rule, by = _reason(before, state, engine, bit, waits)
+                after = f"{group.kind} {other} {group.access.buffer}.{atom}"
+                access = f"{group.access.buffer}[{group.access.slot}]"
+                self.rules[node.name, engine, access, after].add((rule, by))
+                if not rule:
+                    why = f"{node.name} on {engine} may come before an earlier {after}"
+                    self.gaps[Gap(why, node.at)] = None
+        for wait, value in waits:
+            told = [other.told for each, other in waits if each is not wait]
+            reason = any_of([needed, before[engine], *told]) & self.marks.of[wait.counter]
+            if not value.after & reason:
+                why = f"{node.name} on {engine} may wait for {wait.text} without need"
+                self.late[engine, node.name, wait.text] = Gap(why, wait.at)
+        self.signal(state, q, 0 if is_silent else state.known[engine], moved, is_silent)
+        if q in self.regions:
+            state.known[f"{q} region"] = region | moved
+        return state
 
-def _head(node: Loop | While) -> tuple[str, Expr]:
-    return node.iteration, node.trip if isinstance(node, Loop) else node.condition
+    def signal(self, state: State, q: str, tells: int, moved: int, is_silent: bool = False) -> None:
+        """Rule: a signal tells what its issuer knew; what is silent shows with the next signal."""
+        step = 0 if is_silent else 1
+        for table in (state.told, state.recent):
+            table[q] = {min(age + step, EVER): marks for age, marks in table[q].items()}
+        state.told[q] = put(state.told[q], tells & ~older(state.told[q], 0), 0)
+        if moved:
+            state.known = {holder: marks & ~moved for holder, marks in state.known.items()}
+            state.told = {c: put(limits, moved) for c, limits in state.told.items()}
+            state.told[q] = put(state.told[q], moved, step - 1)
+            state.recent[q] = put(state.recent[q], moved, step - 1)
+        latest = older(state.told[q], 0)
+        for key, (distance, least, told, after) in state.values.items():
+            if key[3] == q:
+                distance = None if distance is None else plus(distance, linear(step))
+                least = None if least is None else least + step
+                told = told & ~moved | (latest if distance == () else 0)
+                after |= moved if least is not None and least >= step - 1 else 0
+                state.values[key] = Value(distance, least, told, after)
+            elif told & moved:
+                state.values[key] = Value(distance, least, told & ~moved, after)
+
+
+def _reason(
+    before: dict[str, int], state: State, engine: str, bit: int, waits: list[tuple[Wait, Value]]
+) -> tuple[str, str]:
+    """Return the rule by which an access is complete, "" if it may not be, and the wait."""
+    if before[f"{engine} asked"] & bit:
+        return "b-earlier-wait", ""
+    if before[engine] & bit:
+        return "c-transitive", ""
+    if not state.known[engine] & bit:
+        return "", ""
+    by = next(wait.text for wait, value in waits if value.told & bit)
+    return "b-wait" if state.known[f"{engine} asked"] & bit else "c-transitive", by
