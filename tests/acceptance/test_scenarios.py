@@ -12,13 +12,13 @@ from clock import violated
 
 from headway.bench import scenarios
 from headway.bench.scenarios import Judged, Scenario
+from headway.certify import certify
 from headway.check import check
 from headway.check.fuzz import difference
 from headway.check.generate import with_random_durations
 from headway.cli.fuzz import simulated
 from headway.errors import InvalidProgram
 from headway.ir.expr import Inputs
-from headway.prove import prove
 from headway.spec import ideal
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
@@ -89,7 +89,7 @@ def test_nothing_that_goes_wrong_is_proved() -> None:
     for name in wrong:
         synced = parse_any((FOLDER / name).read_text(encoding="utf-8"), name)
         assert isinstance(synced, SyncProgram)
-        assert not prove(synced).is_complete, name
+        assert not certify(synced).is_complete, name
 
 
 def test_the_page_shows_the_current_table() -> None:

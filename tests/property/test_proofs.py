@@ -20,13 +20,11 @@ from headway.check.mutate import mutants
 from headway.errors import InvalidInput
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
-from headway.prove import prove
 from headway.sync.program import SyncProgram
 
 pytestmark = pytest.mark.property
 
 PROGRAMS = programs(one_in=50, least=40)
-MUTANTS = 6
 RUNS = 8
 
 
@@ -58,31 +56,12 @@ def is_late(synced: SyncProgram, runs: list[Inputs]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("strategy", ["scoreboard", "counted", "barrier"])
-def test_what_a_run_refutes_is_never_proved(strategy: str) -> None:
-    refuted = proved = 0
-    for seed in range(PROGRAMS):
-        case = generate(seed, Shape(instructions=6))
-        dice = random.Random(seed)
-        runs = [case.inputs, *some_inputs(case.program, dice)]
-        synced = synchronize(case.program, "generic", strategy)
-        assert not is_refuted(synced, runs)
-        wrong = list(mutants(synced))
-        for program in (synced, *(m.program for m in dice.sample(wrong, min(MUTANTS, len(wrong))))):
-            is_proved = prove(program).is_complete
-            proved += is_proved
-            if is_refuted(program, runs):
-                refuted += 1
-                assert not is_proved, seed
-    assert refuted > PROGRAMS
-    assert proved > PROGRAMS // 2
-
-
-@pytest.mark.parametrize("strategy", ["scoreboard", "counted", "flags"])
+@pytest.mark.parametrize("strategy", ["scoreboard", "counted", "barrier", "flags"])
 def test_what_a_run_refutes_has_no_certificate(strategy: str) -> None:
     refuted = certified = 0
     for seed in range(PROGRAMS // 4):
-        case = generate(seed, Shape(instructions=5))
+        marks = 0.2 if seed % 3 == 0 and strategy != "flags" else 0
+        case = generate(seed, Shape(instructions=5, silent=marks))
         dice = random.Random(seed)
         runs = [case.inputs, *some_inputs(case.program, dice)]
         synced = synchronize(case.program, "generic", strategy)

@@ -62,7 +62,7 @@ def is_refused(synced: SyncProgram, data: Json) -> bool:
 def controls(order: list[Any]) -> Iterator[Json]:
     """Yield every loop and if of an order."""
     for entry in order:
-        if isinstance(entry, dict):
+        if isinstance(entry, dict) and "engines" in entry:
             yield entry
             for part in ("body", "then", "else"):
                 yield from controls(entry.get(part, []))
@@ -139,9 +139,14 @@ def claims(state: Json) -> Iterator[tuple[str, Json]]:
         for q in state[table]:
             more = {"1000" if table == "told" else "-1": everything}
             yield f"{table} more by {q}", state | {table: state[table] | {q: more}}
+    for i, (f, rest, modulus, least) in enumerate(state["numbers"]):
+        for number in ([rest + 1, max(modulus, 2), least], [rest, 2 * modulus or 7, 1000]):
+            numbers = copy.deepcopy(state["numbers"])
+            numbers[i] = [f, *number]
+            yield f"{f} is another", state | {"numbers": numbers}
     for i, (*key, distance, least, told, after) in enumerate(state["values"]):
         for value in (
-            [{"": 7}, least, told, after],
+            [[[[], 7]], least, told, after],
             [distance, 100, told, after],
             [distance, least, everything, after],
             [distance, least, told, everything],
@@ -184,7 +189,7 @@ def test_cases_that_are_missing_leave_a_gap(matmul: SyncProgram, certificate: Js
         changed = copy.deepcopy(certificate)
         del list(controls(changed["order"]))[n]["heads"][0]
         (reason,) = reasons(matmul, changed)
-        assert reason.startswith("what is claimed of this loop is not ")
+        assert reason == "what is claimed here does not follow"
         assert entry["heads"]
 
 
@@ -240,8 +245,8 @@ def test_more_knowledge_never_makes_a_wrong_program_pass(seed: int) -> None:
     ("data", "message"),
     [
         ([], "this is not a certificate: it is no object"),
-        ({"format": "x"}, "its format is 'x' and not 'headway certificate 2'"),
-        ({"format": "headway certificate 2"}, "'program' is missing"),
+        ({"format": "x"}, "its format is 'x' and not 'headway certificate 3'"),
+        ({"format": "headway certificate 3"}, "'program' is missing"),
     ],
 )
 def test_what_is_no_certificate_is_an_invalid_input(data: object, message: str) -> None:
@@ -251,7 +256,7 @@ def test_what_is_no_certificate_is_an_invalid_input(data: object, message: str) 
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("known", 1), ("told", {"scalar": {"x": "1"}}), ("residues", [[{"i": 1}, 0, 0]])],
+    [("known", 1), ("told", {"scalar": {"x": "1"}}), ("numbers", [[[["i"], 1], 0, "x", 0]])],
 )
 def test_states_that_cannot_be_read_are_an_invalid_input(
     chain: SyncProgram, small: Json, key: str, value: object

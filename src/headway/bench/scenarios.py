@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from headway.bench.mutation import fates
 from headway.bench.shapes import shape
+from headway.certify import certify
 from headway.check import Finding, check
 from headway.compiler import synchronize
 from headway.errors import HeadwayError
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
-from headway.prove import prove
 from headway.sim import simulate, simulate_ideal
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
@@ -195,7 +195,7 @@ def _facts(asked: Facts, synced: SyncProgram, inputs: Inputs, target: Target) ->
         lost=None if asked.lost is None else lost,
         latency=None if asked.latency is None else latency,
         missed=None if asked.missed is None else fates(synced, inputs)["missed"],
-        proved=None if asked.proved is None else prove(synced).is_complete,
+        proved=None if asked.proved is None else certify(synced).is_complete,
     )
 
 

@@ -1,8 +1,7 @@
 """Try to write a certificate for a synchronized program.
 
 A joint order and states at loop heads are planned, and checked as any certificate is. Loops that
-run a few times, always as often, are planned with each turn told apart where that is needed, or
-where there are no others.
+run a few times, always as often, are planned with each turn told apart where that is needed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from headway.certify.statement import Gap, Refused, Statement, steps_in
 from headway.certify.transcribe import statement
 from headway.certify.verify import Walk
 from headway.ir.program import If, Loop, Node, Program, While
-from headway.ir.walk import deep_nests, walk
+from headway.ir.walk import deep_nests
 from headway.sync.program import SyncProgram
 
 MOST_TURNS = 12
@@ -61,13 +60,9 @@ def certify(sync: SyncProgram) -> Attempt:
 
 def _ways(program: Program) -> Iterator[tuple[dict[str, int], bool]]:
     """Yield what to tell apart, cheap ways first."""
-    short = dict(short_loops(program))
-    loops = {node.iteration for node in walk(program.body) if isinstance(node, Loop | While)}
-    if short and loops <= short.keys():
-        yield short, True
     yield {}, False
     yield {}, True
-    if short and not loops <= short.keys():
+    if short := dict(short_loops(program)):
         yield short, True
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache
 from math import gcd, inf
-from operator import or_
 from typing import NamedTuple
 
 from headway.ir.expr import Binary, Expr, evaluate
@@ -26,7 +25,10 @@ OPERATIONS: dict[str, Binary] = {}
 
 def any_of(sets: Iterable[int]) -> int:
     """Return what is in any of the sets of bits."""
-    return reduce(or_, sets, 0)
+    found = 0
+    for bits in sets:
+        found |= bits
+    return found
 
 
 def form(terms: Mapping[tuple[str, ...], int]) -> Form:

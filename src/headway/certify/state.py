@@ -24,7 +24,7 @@ from headway.certify.numbers import (
     plus,
     substituted,
 )
-from headway.certify.statement import Refused
+from headway.certify.statement import Refused, Wait
 from headway.ir.expr import Expr
 
 Limits = dict[int, int]
@@ -99,6 +99,18 @@ class State:
         """Let an engine know marks; those in `asked` it has asked for itself."""
         self.known[engine] |= marks
         self.known[f"{engine} asked"] |= marks & asked
+
+    def reason(
+        self, engine: str, mark: int, before: dict[str, int], waits: list[tuple[Wait, Value]]
+    ) -> tuple[str, str]:
+        """Return why a mark is complete now, "" if it may not be, and the wait that tells it."""
+        asked = f"{engine} asked"
+        if before[asked] & mark:
+            return "b-earlier-wait", ""
+        if before[engine] & mark or not self.known[engine] & mark:
+            return "c-transitive" if before[engine] & mark else "", ""
+        by = next(wait.text for wait, value in waits if value.told & mark)
+        return "b-wait" if self.known[asked] & mark else "c-transitive", by
 
     def place(self, expr: Expr, slots: int) -> int:
         """Return the value of an expression modulo `slots`."""

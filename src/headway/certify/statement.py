@@ -102,13 +102,15 @@ class Block:
             raise Refused(f"{engine} does not come to this {kinds.split()[-1]} here", at)
         return steps.pop(0)
 
-    def instruction(self) -> Instr:
-        """Come to the next instruction of the sequential program."""
-        if not self.body or not isinstance(self.body[0], Instr):
+    def instruction(self) -> tuple[Instr, Step]:
+        """Come to the next instruction of the sequential program, which its engine issues."""
+        node = self.body.pop(0) if self.body else None
+        if not isinstance(node, Instr):
             raise Refused("the order has an instruction here, and the program has not")
-        node = self.body.pop(0)
-        assert isinstance(node, Instr)
-        return node
+        step = self.next(node.engine, "issue", node.at)
+        if step.name != node.name:
+            raise Refused(f"{node.engine} does not run {node.name} here", node.at)
+        return node, step
 
     def reads(self, name: str) -> ControlRead | None:
         """Return the control value of what comes next, if it has that name."""

@@ -68,10 +68,7 @@ class Walk:
                 block.next(engine, "barrier")
             return [self.barrier(state) for state in states]
         if entry == ".":
-            instr = block.instruction()
-            step = block.next(instr.engine, "issue", instr.at)
-            if step.name != instr.name:
-                raise Refused(f"{instr.engine} does not run {instr.name} here", instr.at)
+            instr, step = block.instruction()
             return [self.issue(s, instr.engine, instr.counter, instr, step) for s in states]
         if isinstance(entry, str):
             step = block.next(entry, "assign waits set take load if")
@@ -239,10 +236,9 @@ class Walk:
         """Rule: all that an instance conflicts with has to be complete when it is issued."""
         if q == engine and q in self.program.serial:  # it starts when the one before is over
             state.known[engine] |= older(state.told[q], 0)
-        is_fused, is_silent = (
-            (node.fused, node.silent) if isinstance(node, Instr) else (False, False)
-        )
-        region = state.known.get(f"{q} region", 0) if is_fused else 0
+        is_silent = isinstance(node, Instr) and node.silent
+        is_fused = isinstance(node, Instr) and node.fused
+        region = state.known[f"{q} region"] if is_fused else 0
         before = state.known.copy()
         waits = [(wait, self.wait(state, engine, node.name, wait)) for wait in step.waits]
         needed = moved = 0
@@ -253,12 +249,11 @@ class Walk:
                 if group.is_own:
                     moved |= bit if other == q else 0
                     continue
-                rule, by = "a-order", ""
-                if not is_ordered(self.program, other, engine, q) and not (
-                    other == q and region & bit
-                ):
+                if is_ordered(self.program, other, engine, q) or (other == q and region & bit):
+                    rule, by = "a-order", ""
+                else:
                     needed |= bit
-                    rule, by = _reason(before, state, engine, bit, waits)
+                    rule, by = state.reason(engine, bit, before, waits)
                 after = f"{group.kind} {other} {group.access.buffer}.{atom}"
                 access = f"{group.access.buffer}[{group.access.slot}]"
                 self.rules[node.name, engine, access, after].add((rule, by))
@@ -297,17 +292,3 @@ class Walk:
                 state.values[key] = Value(distance, least, told, after)
             elif told & moved:
                 state.values[key] = Value(distance, least, told & ~moved, after)
-
-
-def _reason(
-    before: dict[str, int], state: State, engine: str, bit: int, waits: list[tuple[Wait, Value]]
-) -> tuple[str, str]:
-    """Return the rule by which an access is complete, "" if it may not be, and the wait."""
-    if before[f"{engine} asked"] & bit:
-        return "b-earlier-wait", ""
-    if before[engine] & bit:
-        return "c-transitive", ""
-    if not state.known[engine] & bit:
-        return "", ""
-    by = next(wait.text for wait, value in waits if value.told & bit)
-    return "b-wait" if state.known[f"{engine} asked"] & bit else "c-transitive", by

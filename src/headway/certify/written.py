@@ -37,7 +37,7 @@ def write_state(state: State) -> dict[str, Any]:
 
 
 def read_state(data: Any, start: State) -> State:
-    """Return the state in plain data; of what it does not name, which `start` does, it says nothing."""
+    """Return the state in plain data. What `start` has and it does not name is not known."""
     return State(
         {
             read_form(f): known(rest, modulus, -inf if least is None else least)

@@ -12,35 +12,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from headway import terminal
-from headway.certify import Certificate, Gap, certify, from_json, verify
+from headway.certify import Attempt, Certificate, Gap, certify, from_json, verify
+from headway.certify.search import Outcome, search
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
-from headway.prove import Gap as ProofGap
-from headway.prove import Proof, prove
-from headway.prove.search import Outcome, search
 from headway.sync.program import SyncProgram
 
 if TYPE_CHECKING:
     from headway.check.verdict import Verdict
 
-AnyGap = Gap | ProofGap
 UNPROVED = 3
 SHOWN = 10
 
 
 def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
-    """Prove or refute a program; print the verdict and return the exit code.
-
-    The proof by facts is quick; what it leaves open, and whether a wait is late, is looked at
-    in cases, as for a certificate.
-    """
+    """Prove or refute a program; print the verdict and return the exit code."""
     from headway.check import check
     from headway.cli.files import print_json
 
-    proof, fine = prove(synced), certify(synced)
-    if fine.is_complete and not proof.is_complete:
-        found = fine.certificate
-        proof = Proof(tuple(found.dependences), tuple(found.waits))
+    proof = certify(synced)
     wrong: list[Verdict] = []
 
     def fails(inputs: Inputs) -> bool:
@@ -51,13 +41,12 @@ def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
         return True
 
     if proof.is_complete:
-        gaps = fine.gaps or fine.late
-        late = search(synced.program.inputs, fails) if gaps else None
+        late = search(synced.program.inputs, fails) if proof.late else None
         if as_json:
-            print_json(_json("proved", proof, None) | _lateness_json(gaps, late))
+            print_json(_json("proved", proof, None) | _lateness_json(proof.late, late))
         else:
-            terminal.show(f"proved for all inputs: {summary(proof.dependences, proof.waits)}")
-            terminal.show(_lateness(gaps, late, wrong))
+            terminal.show(f"proved for all inputs: {summary(proof.certificate)}")
+            terminal.show(_lateness(proof.late, late, wrong))
         return 0
     outcome = search(synced.program.inputs, fails)
     name = "undecided" if outcome.found is None else "refuted"
@@ -83,9 +72,7 @@ def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
             "\n".join(["refused: the certificate does not prove this program", *_listed(gaps)])
         )
     else:
-        terminal.show(
-            f"proved for all inputs: {summary(certificate.dependences, certificate.waits)}"
-        )
+        terminal.show(f"proved for all inputs: {summary(certificate)}")
     return UNPROVED if gaps else 0
 
 
@@ -109,8 +96,9 @@ def write_certificate(synced: SyncProgram, name: str) -> None:
     write_text(name, json.dumps(proof.certificate.to_json(), indent=1) + "\n")
 
 
-def summary(dependences: Sequence[dict[str, str]], waits: Sequence[dict[str, str]]) -> str:
+def summary(certificate: Certificate) -> str:
     """Return how many dependences are kept by which rule."""
+    dependences, waits = certificate.dependences, certificate.waits
     rules = Counter(entry["rule"] for entry in dependences)
     parts = ", ".join(f"{count} by {rule}" for rule, count in rules.most_common())
     kept = f"{len(dependences)} dependences are kept" + (f" ({parts})" if parts else "")
@@ -123,7 +111,7 @@ def options(inputs: Inputs) -> str:
     return " ".join(f"--input {name}={text}" for name, text in texts.items()) or "no inputs"
 
 
-def _lateness(gaps: Sequence[AnyGap], late: Outcome | None, wrong: Sequence[Verdict]) -> str:
+def _lateness(gaps: Sequence[Gap], late: Outcome | None, wrong: Sequence[Verdict]) -> str:
     """Say whether a wait is late for some inputs."""
     if late is None:
         return "no wait is late, for any inputs"
@@ -134,7 +122,7 @@ def _lateness(gaps: Sequence[AnyGap], late: Outcome | None, wrong: Sequence[Verd
     return "\n".join([first, *_listed(gaps), late.bounds])
 
 
-def _lateness_json(gaps: Sequence[AnyGap], late: Outcome | None) -> dict[str, object]:
+def _lateness_json(gaps: Sequence[Gap], late: Outcome | None) -> dict[str, object]:
     verdict = "undecided" if late else "never"
     return {
         "late": "sometimes" if late and late.found is not None else verdict,
@@ -145,26 +133,26 @@ def _lateness_json(gaps: Sequence[AnyGap], late: Outcome | None) -> dict[str, ob
     }
 
 
-def _undecided(proof: Proof, outcome: Outcome) -> str:
+def _undecided(proof: Attempt, outcome: Outcome) -> str:
     count = "1 gap" if len(proof.gaps) == 1 else f"{len(proof.gaps)} gaps"
     first = f"undecided: {count} in the proof, and no inputs that go wrong"
     return "\n".join([first, *_listed(proof.gaps), outcome.bounds])
 
 
-def _listed(gaps: Sequence[AnyGap]) -> list[str]:
+def _listed(gaps: Sequence[Gap]) -> list[str]:
     lines = [str(Diagnostic(gap.reason, gap.at)) for gap in gaps[:SHOWN]]
     return [*lines, f"... and {len(gaps) - SHOWN} more"] if len(gaps) > SHOWN else lines
 
 
-def _gap_json(gap: AnyGap) -> dict[str, str]:
+def _gap_json(gap: Gap) -> dict[str, str]:
     return {"reason": gap.reason, "location": str(gap.at) if gap.at else ""}
 
 
-def _json(verdict: str, proof: Proof, outcome: Outcome | None) -> dict[str, object]:
+def _json(verdict: str, proof: Attempt, outcome: Outcome | None) -> dict[str, object]:
     return {
         "verdict": verdict,
-        "dependences": len(proof.dependences),
-        "waits": len(proof.waits),
+        "dependences": len(proof.certificate.dependences),
+        "waits": len(proof.certificate.waits),
         "gaps": [_gap_json(gap) for gap in proof.gaps],
         "inputs": outcome.found if outcome else None,
         "tried": outcome.tried if outcome else 0,

@@ -17,10 +17,10 @@ from headway.cli.arguments import (
 )
 
 if TYPE_CHECKING:
+    from headway.certify import Attempt
     from headway.check.reasons import Reason
     from headway.ir.expr import Inputs
     from headway.ir.program import Instr
-    from headway.prove import Proof
     from headway.sync.program import SyncProgram, Wait
 
 SMALL = 3
@@ -55,14 +55,14 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command. A synchronized program is explained as it is."""
     from headway import terminal
+    from headway.certify import certify
     from headway.check.reasons import reasons
     from headway.cli.files import print_json
-    from headway.prove import prove
 
     synced, inputs = _load(args)
     instr = _instruction(synced, args.instruction)
     found = reasons(synced, instr.name, inputs)
-    proof = prove(synced)
+    proof = certify(synced)
     waits = _waits(synced, instr)
     if args.json:
         print_json(_json(instr, waits, found, inputs, proof))
@@ -115,13 +115,13 @@ def _waits(synced: SyncProgram, instr: Instr) -> list[Wait]:
     return []
 
 
-def _rules(proof: Proof, instr: Instr, reason: Reason) -> str:
+def _rules(proof: Attempt, instr: Instr, reason: Reason) -> str:
     """Return the rule of a dependence in all iterations, for all inputs; "" if it is not proved."""
     kinds = ("write",) if reason.kind == "RAW" else ("access",)
     buffer = reason.access.partition("[")[0]
     found = {
         entry["rule"]
-        for entry in proof.dependences
+        for entry in proof.certificate.dependences
         if (entry["instruction"], entry["access"]) == (instr.name, reason.access)
         and any(entry["after"].startswith(f"{k} {reason.counter} {buffer}.") for k in kinds)
     }
@@ -129,7 +129,7 @@ def _rules(proof: Proof, instr: Instr, reason: Reason) -> str:
 
 
 def _lines(
-    instr: Instr, waits: list[Wait], found: list[Reason], inputs: Inputs, proof: Proof
+    instr: Instr, waits: list[Wait], found: list[Reason], inputs: Inputs, proof: Attempt
 ) -> list[str]:
     from headway.cli.all_inputs import options
 
@@ -151,14 +151,14 @@ def _lines(
     return lines
 
 
-def _scope(proof: Proof) -> str:
+def _scope(proof: Attempt) -> str:
     if proof.is_complete:
         return "the rules are proved for all inputs"
     return "the rules are those of this run, as the program is not proved for all inputs"
 
 
 def _json(
-    instr: Instr, waits: list[Wait], found: list[Reason], inputs: Inputs, proof: Proof
+    instr: Instr, waits: list[Wait], found: list[Reason], inputs: Inputs, proof: Attempt
 ) -> dict[str, object]:
     return {
         "instruction": instr.name,
