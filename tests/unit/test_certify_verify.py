@@ -62,7 +62,7 @@ def is_refused(synced: SyncProgram, data: Json) -> bool:
 def controls(order: list[Any]) -> Iterator[Json]:
     """Yield every loop and if of an order."""
     for entry in order:
-        if isinstance(entry, dict) and "engines" in entry:
+        if not isinstance(entry, str) and "engines" in entry:
             yield entry
             for part in ("body", "then", "else"):
                 yield from controls(entry.get(part, []))
@@ -98,7 +98,8 @@ def test_every_dependence_and_wait_has_to_be_listed(
 def test_a_rule_that_does_not_apply_is_refused(matmul: SyncProgram, certificate: Json) -> None:
     rules = {entry["rule"] for entry in certificate["dependences"]}
     assert len(rules) > 1
-    for i, entry in list(enumerate(certificate["dependences"]))[::3]:
+    listed: list[Json] = certificate["dependences"]
+    for i, entry in list(enumerate(listed))[::3]:
         for rule in rules - {entry["rule"]}:
             changed = copy.deepcopy(certificate)
             changed["dependences"][i]["rule"] = rule
@@ -145,8 +146,9 @@ def claims(state: Json) -> Iterator[tuple[str, Json]]:
             numbers[i] = [f, *number]
             yield f"{f} is another", state | {"numbers": numbers}
     for i, (*key, distance, least, told, after) in enumerate(state["values"]):
+        seven: Any = [[[], 7]]
         for value in (
-            [[[[], 7]], least, told, after],
+            [seven, least, told, after],
             [distance, 100, told, after],
             [distance, least, everything, after],
             [distance, least, told, everything],
