@@ -8,7 +8,7 @@ from headway.check import check
 from headway.check.explore import compare, explore
 from headway.errors import InvalidInput
 from headway.sync import parse_sync
-from headway.sync.program import Semaphore, SyncProgram
+from headway.sync.program import SyncProgram
 
 PAIR = "engine A engine B buffer b A p writes(b) takes(1) B c reads(b) takes(1)"
 
@@ -99,12 +99,35 @@ def test_instances_out_of_turn_are_refused(engines: str):
         explore(synced(engines), {})
 
 
-def test_semaphores_are_refused():
-    narrow = SyncProgram(
-        synced("engine A { p } engine B { c }").program, (), semaphores=(Semaphore(0, "A", 4),)
+RING = """program @t { input n engine A engine B buffer b
+  loop i n { A p writes(b) takes(1) B c reads(b) takes(1) } }
+  CELLS
+  engine A { registers r loop i n { p waits B >= r r := r + 1 } }
+  engine B { registers r loop i n { r := r + 1 c waits A >= r } }"""
+CELLS = "semaphore 0 counts A width 2 semaphore 1 counts B width 2"
+
+
+@pytest.mark.parametrize(
+    ("n", "verdict"), [(0, "sound"), (3, "sound"), (4, "early"), (5, "early"), (9, "early")]
+)
+def test_semaphore_of_two_bits_counts_to_three(n: int, verdict: str):
+    text = f"sync @t strategy manual target generic {{ {RING.replace('CELLS', CELLS)} }}"
+    found = explore(parse_sync(text), {"n": n})
+    assert (
+        found.verdict
+        == verdict
+        == check(parse_sync(text), {"n": n}).verdict.replace("exact", "sound")
     )
-    with pytest.raises(InvalidInput, match="explore it without them"):
-        explore(narrow, {})
+
+
+def test_a_wait_that_may_look_after_the_wrap_gets_stuck_in_some_order():
+    """A goes on to its fourth instance, whatever B does: then the semaphore is 0 again."""
+    cells = "semaphore 0 counts A width 2 semaphore 1 counts B width 2"
+    program = f"{PAIR} A q takes(1) A r takes(1) A s takes(1)"
+    text = f"{cells} engine A {{ p q r s }} engine B {{ c waits A >= 1 }}"
+    assert explore(synced(text, program), {}).stuck == {"B"}
+    shorter = program.removesuffix(" A s takes(1)")
+    assert explore(synced(text.replace(" s }", " }"), shorter), {}).verdict == "sound"
 
 
 def test_schedule_of_a_long_run_is_told_from_near_its_end():

@@ -56,7 +56,13 @@ def test_wait_of_a_load_cannot_be_tried():
     assert cost.late.most == 1
 
 
-def test_semaphores_are_refused():
-    cells = (Semaphore(0, "scalar", 16), Semaphore(1, "vector", 16))
-    with pytest.raises(InvalidInput, match="not known where semaphores may wrap"):
-        late_waits(replace(DOUBLE_BUFFER, semaphores=cells), {"n": 4})
+def test_semaphores_that_no_count_fills_change_nothing():
+    cells = (Semaphore(0, "scalar", 4), Semaphore(1, "vector", 4))
+    (cost,) = costs(replace(DOUBLE_BUFFER, semaphores=cells), {"n": 9}, latency)
+    assert (cost.latency, cost.ns) == (2250, 800)
+
+
+def test_semaphores_that_wrap_are_refused():
+    cells = (Semaphore(0, "scalar", 4), Semaphore(1, "vector", 4))
+    with pytest.raises(InvalidInput, match="the semaphore of scalar has 4 bits and wraps"):
+        late_waits(replace(DOUBLE_BUFFER, semaphores=cells), {"n": 16})

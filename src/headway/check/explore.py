@@ -7,7 +7,8 @@ Out    the instances that are issued early in some order, states where nobody ca
 To find what is early or gets stuck, an issue that can happen need not be put off: it takes no
 condition away, and the longer it is put off, the more has completed. So only completions branch.
 A flag that holds some tokens only is the exception: there, to set early and to take late is what
-loses a token, and all orders are tried.
+loses a token. So is a semaphore that wraps: who looks late may find a small number again. There all
+orders are tried.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from headway.check.machine import Machine, Step, ideal_machine, machine
+from headway.check.narrow import seen_by_comparisons, wrapping
 from headway.check.needs import reference
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
@@ -77,8 +79,8 @@ def explore(sync: SyncProgram, inputs: Inputs, limit: int = MAX_STATES) -> Explo
     issues instances out of turn.
     """
     given = built(sync, inputs)
-    holds = any(step.room for row in given.steps for step in row)
-    return _Search(given, limit, is_reduced=not holds).run()
+    is_monotone = not any(step.room or step.cells for row in given.steps for step in row)
+    return _Search(given, limit, is_reduced=is_monotone).run()
 
 
 def compare(sync: SyncProgram, inputs: Inputs, limit: int = MAX_STATES) -> Comparison:
@@ -91,10 +93,10 @@ def compare(sync: SyncProgram, inputs: Inputs, limit: int = MAX_STATES) -> Compa
 
 def built(sync: SyncProgram, inputs: Inputs) -> Machine:
     """Return the machine of a small program. Raise InvalidInput."""
-    if sync.semaphores:
-        raise InvalidInput("the semaphores of the program may wrap: explore it without them")
     needs = reference(sync, inputs, MAX_STEPS)
-    found = machine(sync, needs, expand(sync, inputs, MAX_STEPS))
+    events = expand(sync, inputs, MAX_STEPS)
+    seen = seen_by_comparisons(events, sync.semaphores)
+    found = machine(sync, needs, seen, wrapping(sync, events))
     if found is None or sum(step.need is not None for x in found.steps for step in x) < len(needs):
         raise InvalidInput(
             Diagnostic(
@@ -178,9 +180,15 @@ class _Search:
         if done[engine] == len(row):
             return False
         step = row[done[engine]]
-        return all(done[e] >= n for e, n in step.steps) and all(
-            completed[c] >= n for c, n in step.completions
+        return (
+            all(done[e] >= n for e, n in step.steps)
+            and all(completed[c] >= n for c, n in step.completions)
+            and all(look.holds(self._signalled(look.counter, completed)) for look in step.cells)
         )
+
+    def _signalled(self, counter: int, completed: tuple[int, ...]) -> int:
+        given = self._machine
+        return given.signals.among(given.counters[counter], completed[counter])
 
     def _watch(self, engine: int, done: tuple[int, ...], completed: tuple[int, ...]) -> None:
         """Note what is early, or lost, when an engine does its next step."""

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from headway.check.judge import Replay
+from headway.check.narrow import seen_by_comparisons, wrapping
 from headway.check.needs import reference
-from headway.errors import InvalidInput
+from headway.errors import Diagnostic, InvalidInput
 from headway.ir.expr import Binary, Input, Inputs
 from headway.ir.program import InputDecl
 from headway.ir.walk import deep_nests
@@ -66,11 +67,19 @@ class LateWait(NamedTuple):
 def late_waits(sync: SyncProgram, inputs: Inputs) -> list[LateWait]:
     """Return the waits that are late somewhere; barriers and flags are none.
 
-    Raise InvalidInput as `headway.check.check` does, and for semaphores, which may wrap.
+    Raise InvalidInput as `headway.check.check` does, and if a semaphore wraps.
     """
-    if sync.semaphores:
-        raise InvalidInput("what a late wait costs is not known where semaphores may wrap")
     events = expand(sync, inputs)
+    for counter, cell in wrapping(sync, events).items():
+        raise InvalidInput(
+            Diagnostic(
+                f"the semaphore of {counter} has {cell.width} bits and wraps",
+                cell.at,
+                rule="what a late wait costs is known where every count fits its semaphore",
+                help="choose smaller inputs, or more barriers that reset it",
+            )
+        )
+    events = seen_by_comparisons(events, sync.semaphores)
     replay = Replay(sync, reference(sync, inputs), events)
     replay.run()
     flags = {flag.name for flag in sync.flags}

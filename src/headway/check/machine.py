@@ -21,11 +21,24 @@ from headway.ir.program import Instr, control_counter
 from headway.ir.walk import walk
 from headway.spec import Signals
 from headway.sync.expand import Event
-from headway.sync.program import Flag, SyncProgram
+from headway.sync.program import Flag, Semaphore, SyncProgram
 
 Events = Mapping[str, Sequence[Event]]
 Condition = tuple[int, int]
 """The number of an engine or counter, and how far it has to be."""
+
+
+class Look(NamedTuple):
+    """A wait that compares a semaphore that wraps; `base` is what was signalled before it."""
+
+    counter: int
+    base: int
+    semaphore: Semaphore
+    threshold: int
+
+    def holds(self, signalled: int) -> bool:
+        """Tell whether it holds when the counter has signalled so often since the beginning."""
+        return self.semaphore.value(signalled - self.base) >= self.threshold
 
 
 class Step(NamedTuple):
@@ -33,7 +46,7 @@ class Step(NamedTuple):
 
     `steps` and `completions` are the conditions; `issues` is the counter of its instance, -1 for
     none, and `position` its number there. `room` are conditions too, but the engine does not look:
-    without them a token is lost.
+    without them a token is lost. `cells` are conditions that more completions may take away.
     """
 
     event: Event
@@ -43,6 +56,7 @@ class Step(NamedTuple):
     steps: tuple[Condition, ...]
     completions: tuple[Condition, ...]
     room: tuple[Condition, ...] = ()
+    cells: tuple[Look, ...] = ()
 
 
 class Machine(NamedTuple):
@@ -65,12 +79,18 @@ class Machine(NamedTuple):
         return [c for c, position in self.required[engine][step] if completed[c] < position]
 
 
-def machine(sync: SyncProgram, needs: Sequence[Need] | None, events: Events) -> Machine | None:
+def machine(
+    sync: SyncProgram,
+    needs: Sequence[Need] | None,
+    events: Events,
+    wrapping: Mapping[str, Semaphore] = {},
+) -> Machine | None:
     """Return the machine of a verified program; None if it issues instances out of turn.
 
-    Without needs it is not known what is early, nor what is out of turn.
+    Without needs it is not known what is early, nor what is out of turn. Waits for a counter whose
+    semaphore is `wrapping` become conditions on the cell.
     """
-    builder = _Builder(sync, needs, events)
+    builder = _Builder(sync, needs, events, wrapping)
     steps = tuple(tuple(builder.steps(engine)) for engine in builder.engines)
     if builder.is_disordered:
         return None
@@ -96,7 +116,7 @@ def ideal_machine(given: Machine, serial: frozenset[str]) -> Machine:
         blocked = [()] + [_blocking(step) for step, _ in kept]
         rows.append(
             tuple(
-                step._replace(steps=(), completions=(*wait, *block), room=())
+                step._replace(steps=(), completions=(*wait, *block), room=(), cells=())
                 for (step, _), wait, block in zip(kept, waits, blocked, strict=False)
             )
         )
@@ -134,8 +154,15 @@ def _running(row: Sequence[Step], counter: int) -> tuple[int, ...]:
 
 
 class _Builder:
-    def __init__(self, sync: SyncProgram, needs: Sequence[Need] | None, events: Events) -> None:
+    def __init__(
+        self,
+        sync: SyncProgram,
+        needs: Sequence[Need] | None,
+        events: Events,
+        wrapping: Mapping[str, Semaphore],
+    ) -> None:
         program = sync.program
+        self._wrapping = wrapping
         self.engines = tuple(events)
         names = tuple(dict.fromkeys((*program.hosts, *events)))
         queues = {queue.name: queue.host for queue in program.queues}
@@ -206,6 +233,7 @@ class _Builder:
         barriers = 0
         for event in self._events[engine]:
             steps, completions = self._conditions(event, base)
+            cells = tuple(self._cells(event, base))
             completions += block
             if event.kind == "barrier":
                 steps, completions, base = self._meeting(barriers, steps, completions)
@@ -221,6 +249,7 @@ class _Builder:
                 steps,
                 completions,
                 self._room(number, event),
+                cells,
             )
             if counter == engine and engine in self._serial:
                 own = (step.issues, position - 1)
@@ -238,11 +267,21 @@ class _Builder:
                 set_at, seen = self._token(wait.counter, wait.threshold)
                 steps.append(set_at)
                 completions.append(seen)
-            elif wait.threshold > 0:
+            elif wait.threshold > 0 and wait.counter not in self._wrapping:
                 number = self.signals.among(wait.counter, base[wait.counter]) + wait.threshold
                 position = self.signals.position(wait.counter, number)
                 completions.append((self._index[wait.counter], position))
         return tuple(steps), tuple(completions)
+
+    def _cells(self, event: Event, base: Mapping[str, int]) -> Iterator[Look]:
+        for wait in event.waits:
+            if wait.threshold > 0 and wait.counter in self._wrapping:
+                yield Look(
+                    self._index[wait.counter],
+                    self.signals.among(wait.counter, base[wait.counter]),
+                    self._wrapping[wait.counter],
+                    wait.threshold,
+                )
 
     def _token(self, flag: str, token: int) -> tuple[Condition, Condition]:
         """Return when a token is there: its set is done, and what was issued before is over."""

@@ -9,13 +9,16 @@ instance that waits has completed, for sure.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from headway.check.knowledge import Knowledge
+from headway.ir.program import control_counter
+from headway.ir.walk import instructions
 from headway.spec import Signals
 from headway.sync.expand import MAX_EVENTS, ConcreteWait, Event
-from headway.sync.program import Semaphore
+from headway.sync.program import Semaphore, SyncProgram
 
 Events = dict[str, list[Event]]
 
@@ -34,6 +37,26 @@ def seen_by_comparisons(events: Events, semaphores: Iterable[Semaphore]) -> Even
         engine: [event._replace(waits=tuple(map(cut, event.waits))) for event in run]
         for engine, run in events.items()
     }
+
+
+def wrapping(sync: SyncProgram, events: Events) -> dict[str, Semaphore]:
+    """Return the semaphores that some count between two barriers does not fit into."""
+    if not sync.semaphores:
+        return {}
+    signals = {i.name: i.counter for i in instructions(sync.program.body) if not i.silent}
+    most = Counter[str]()
+    for engine, run in events.items():
+        counts = Counter[str]()
+        for event in run:
+            if event.kind == "barrier":
+                most |= counts
+                counts.clear()
+            elif event.kind == "load":
+                counts[control_counter(engine)] += 1
+            elif event.kind == "exec" and event.name in signals:
+                counts[signals[event.name]] += 1
+        most |= counts
+    return {cell.counter: cell for cell in sync.semaphores if most[cell.counter] > cell.most}
 
 
 class Looked(NamedTuple):
