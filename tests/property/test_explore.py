@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 from budget import programs
 
-from headway import strategies, targets
+from headway import strategies, synchronize, targets
 from headway.check import judge
 from headway.check.explore import compare, explore
 from headway.check.generate import Shape, generate
@@ -19,6 +19,8 @@ from headway.errors import HeadwayError, InvalidInput
 from headway.ir.expr import Inputs
 from headway.ir.walk import instructions
 from headway.sync.program import SyncProgram
+from headway.targets.generic import TARGET
+from headway.targets.limits import limited
 
 PROGRAMS = programs(one_in=5, least=300)
 MUTANTS = 4
@@ -107,3 +109,30 @@ def is_legal(schedule: tuple[str, ...]) -> bool:
         if kind == "complete" and name not in issued:
             return False
     return True
+
+
+def test_judge_misses_nothing_that_semaphores_of_two_bits_do():
+    """With and without barriers that reset them in time. A wait that may look late is enough."""
+    explored = wrong = 0
+    for seed in range(PROGRAMS // 8):
+        case = generate(seed, Shape(instructions=5, instances=12))
+        target = limited(TARGET, {"width": 2, "signed": seed % 2})
+        for passes in (None, ["assign-semaphores"]):
+            try:
+                given = synchronize(case.program, target, "scoreboard", passes=passes)
+            except HeadwayError:
+                continue
+            made = [mutant.program for mutant in mutants(given)]
+            random.Random(seed).shuffle(made)
+            for synced in (given, *made[:MUTANTS]):
+                try:
+                    found = explore(synced, case.inputs, STATES)
+                    verdict = judge.check(synced, case.inputs)
+                except InvalidInput:
+                    continue
+                kinds = {finding.kind for finding in verdict.findings}
+                assert bool(found.early) == ("early" in kinds), seed
+                assert "deadlock" in kinds or not found.stuck, seed
+                explored += 1
+                wrong += found.verdict != "sound"
+    assert explored > wrong > PROGRAMS // 16

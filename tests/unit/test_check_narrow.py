@@ -114,3 +114,28 @@ def test_simulator_reads_the_wrapped_value() -> None:
     never = text.replace("wait A >= 3", "wait A >= 7")
     with pytest.raises(InvalidProgram, match="'B' waits for A >= 7, which has reached 20"):
         simulate(parse_sync(never), {})
+
+
+def test_a_wait_at_the_end_of_an_engine_may_look_after_the_wrap():
+    text = """sync @t strategy manual target generic {
+      program @t { engine A engine B A p takes(1) A q takes(1) B c takes(1) }
+      semaphore 0 counts A width 1
+      engine A { p q } engine B { c wait A >= 1 } }"""
+    verdict = check(parse_sync(text), {})
+    assert verdict.verdict == "deadlock"
+    assert "may look too late: the semaphore of A has 1 bits" in verdict.findings[0].message
+    assert check(parse_sync(text.replace("width 1", "width 2")), {}).verdict == "exact"
+
+
+def test_a_wait_in_front_of_a_set_may_look_after_the_wrap():
+    text = """sync @t strategy manual target generic {
+      program @t { engine A engine B A p takes(1) A q takes(1) B c takes(1) A r takes(1) }
+      flag f from B to A
+      semaphore 0 counts A width 1
+      engine A { p q END }
+      engine B { c wait A >= 1 set f END } }"""
+    for end in ("take f r", "take f barrier r"):
+        other = "barrier" if "barrier" in end else ""
+        narrow = text.replace("q END", f"q {end}").replace("set f END", f"set f {other}")
+        kinds = {finding.kind for finding in check(parse_sync(narrow), {}).findings}
+        assert "deadlock" in kinds, end

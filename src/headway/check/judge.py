@@ -181,8 +181,7 @@ class Replay:
         self._next[engine] += 1
         self.waits += len(event.waits)
         self._count_takes(engine, event)
-        if self._passed[engine]:
-            event = event._replace(waits=(*self._passed[engine], *event.waits))
+        event = self._with_passed(engine, event)
         if need is None:
             self._set(engine, event)
             return event.name
@@ -194,6 +193,11 @@ class Replay:
         # A load holds the sequencer until it is done; an instruction goes on without it.
         self._known[engine] = told if event.kind == "load" else known
         return counter
+
+    def _with_passed(self, engine: str, event: Event) -> Event:
+        """Return an event with the waits in front of the `set`s before it: they count for it too."""
+        passed = self._passed[engine]
+        return event._replace(waits=(*passed, *event.waits)) if passed else event
 
     def _look(self, engine: str, event: Event) -> None:
         """Note the waits passed in front of an instance, a barrier or the end."""
@@ -349,7 +353,7 @@ class Replay:
             self._count_takes(engine, self._event(engine))
         everything = self._knowledge.everything()
         for engine in self._events:
-            self._look(engine, self._event(engine))
+            self._look(engine, self._with_passed(engine, self._event(engine)))
         self._find_overtaken()
         for engine in self._events:
             before = self._barriers[engine][1] if engine in self._barriers else self._known[engine]
@@ -408,6 +412,10 @@ class Replay:
 
     def _report_stuck(self, at_barrier: list[str]) -> None:
         """Report engines that cannot go on; if there are none, what was never issued."""
+        for engine in self._events:
+            event = self._event(engine)
+            if event.kind == "end" and not self._missing(event):
+                self._look(engine, self._with_passed(engine, event))
         self._find_overtaken()
         before = len(self._found)
         waits_for = self._waits_for()
