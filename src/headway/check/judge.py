@@ -195,7 +195,7 @@ class Replay:
         return counter
 
     def _with_passed(self, engine: str, event: Event) -> Event:
-        """Return an event with the waits in front of the `set`s before it: they count for it too."""
+        """Return an event with the waits in front of the sets before it, which count for it too."""
         passed = self._passed[engine]
         return event._replace(waits=(*passed, *event.waits)) if passed else event
 
