@@ -8,7 +8,7 @@ public import Headway.Registers
 public import Headway.Width
 public import Headway.Control
 public import Headway.While
-public import Headway.Outline
+public import Headway.Certificate
 public import Headway.Epoch
 @[expose] public noncomputable section
 
@@ -112,6 +112,18 @@ theorem static_pass (counters : List Q) (D : DepRel E Q) (d : Deps Q) (waits : N
     (h : Outline ω (Fits counters D d waits) P (fun v pre => v = [] ∧ pre = []) J) :
     Bisimilar (Machine ω (fun e => place d waits e P)) (Spec D (unroll ω P [])) :=                 -- Superfluous, Outline
   static_pass_bisim counters D d waits ω P hh h
+
+/-- 13. A program with a certificate that is accepted, step by step, is never early in any run, -/
+theorem certified (D : DepRel E Q) (ω : Control) (other : E → Code Q) (P : Joint E Q) (hh : Hosted host (unroll ω P.program []))
+    (hP : Accepted D ω P) (hc : RunsParts ω other P) (tr : List (Event E Q)) (h : Traces (Machine ω other) tr) :
+    InOrder (unroll ω P.program []) tr ∧ Respects D (unroll ω P.program []) tr :=                   -- Certificate
+  certificate_never_early hh hP hc tr h
+
+/-- 14. and it never deadlocks. -/
+theorem certified_live (D : DepRel E Q) (ω : Control) (other : E → Code Q) (P : Joint E Q)
+    (hh : Hosted host (unroll ω P.program [])) (hP : Accepted D ω P) (hc : RunsParts ω other P) :
+    Live (Machine ω other) (Done (unroll ω P.program [])) :=                                        -- Certificate
+  certificate_live hh hP hc
 
 end Headway.Theorems
 end

@@ -50,11 +50,12 @@ end Headway
 
 def audit_source(texts: dict[str, str], order: list[str], planted: str) -> tuple[str, list[str]]:
     """All modules in one file, without the module system: only then are the proofs of all of them at hand."""
-    bodies = []
+    bodies: list[str] = []
     for name in order:
         bodies.append(f"noncomputable section\n{module_body(texts[name])}\nend\n")
     whole = "".join(bodies) + planted
-    theorems, space = [], []
+    theorems: list[str] = []
+    space: list[str] = []
     for line in without_comments(whole).splitlines():
         if opened := re.match(r"namespace (\S+)", line):
             space.append(opened.group(1))
@@ -70,7 +71,7 @@ def axioms_of(source: str) -> dict[str, set[str]]:
     with tempfile.TemporaryDirectory(prefix="headway-lean-") as temporary:
         Path(temporary, "Audit.lean").write_text(source)
         # The planted sorry is a warning, and here it must not stop the file.
-        code, output = lean(["-DwarningAsError=false", "Audit.lean"], Path(temporary))
+        code, output, _ = lean(["-DwarningAsError=false", "Audit.lean"], Path(temporary))
     if code:
         raise Failed(f"the audit file does not check:\n{output}")
     found: dict[str, set[str]] = {}

@@ -8,7 +8,6 @@ import re
 import shutil
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 from checker.lean import CACHE, FLAGS, JOBS, LEAN_PACKAGE, ROOT, Failed, lean
@@ -74,11 +73,13 @@ def place(name: str, fingerprint: str, folder: Path) -> None:
 def compile_module(
     name: str, text: str, needed: list[tuple[str, str]], fingerprint: str
 ) -> tuple[bool, float, str]:
-    """Check one module whose imports have been checked; keep its compiled form. Return (ok, seconds, messages)."""
+    """Check one module whose imports have been checked; keep its compiled form.
+
+    Return (ok, seconds of the processor, messages).
+    """
     store = CACHE / "objects" / fingerprint
     if (store / "seconds").exists():
         return True, 0.0, ""
-    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="headway-lean-") as temporary:
         folder = Path(temporary)
         for other, hashed in needed:
@@ -87,8 +88,9 @@ def compile_module(
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_text(text)
         relative = str(source.relative_to(folder))
-        code, output = lean(["-o", relative.removesuffix(".lean") + ".olean", relative], folder)
-        seconds = time.monotonic() - started
+        code, output, seconds = lean(
+            ["-o", relative.removesuffix(".lean") + ".olean", relative], folder
+        )
         if code == 0:
             partial = Path(tempfile.mkdtemp(prefix=fingerprint, dir=CACHE))
             for produced in source.parent.glob(f"{source.stem}.olean*"):

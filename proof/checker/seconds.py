@@ -1,4 +1,4 @@
-"""The table of seconds in docs/theorems.md: what checking each file took when it was last checked."""
+"""The table of seconds in docs/theorems.md: what checking each file took of the processor when it was last checked."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ def table(rows: list[tuple[str, int, int, float]]) -> str:
         f"| `{name.removeprefix('Headway.')}` | {size} | {theorems} | {spent:.0f} |"
         for name, size, theorems, spent in rows
     ]
-    sums = [sum(row[i] for row in rows) for i in (1, 2, 3)]
-    lines.append(f"| all {len(rows)} | {sums[0]} | {sums[1]} | {sums[2]:.0f} |")
+    sizes = sum(row[1] for row in rows)
+    theorems = sum(row[2] for row in rows)
+    spent = sum(row[3] for row in rows)
+    lines.append(f"| all {len(rows)} | {sizes} | {theorems} | {spent:.0f} |")
     return "\n".join(lines) + "\n"
 
 

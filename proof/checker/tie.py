@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,16 +38,17 @@ def tie(files: dict[str, Path]) -> bool:
     kernel = translation.HEADER + "".join(case.statements() for case in examples)
     order = in_order(files)
     texts = {name: files[name].read_text() for name in order}
-    steps = [lambda: agrees_in_kernel("examples in the kernel", kernel, texts, order)]
+    steps: list[Callable[[], bool]] = [
+        partial(agrees_in_kernel, "examples in the kernel", kernel, texts, order)
+    ]
     for first in range(seed, seed + count, TIE_BATCH):
         size = min(TIE_BATCH, seed + count - first)
         cases = [*(examples if first == seed else ()), *translation.random_cases(size, first)]
         name = f"{'examples, ' if first == seed else ''}programs {first} to {first + size - 1}"
-        steps.append(
-            lambda name=name, cases=cases: agrees_in_interpreter(name, cases, texts, order)
-        )
+        steps.append(partial(agrees_in_interpreter, name, cases, texts, order))
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
-        return all(list(pool.map(lambda step: step(), steps)))
+        done = [pool.submit(step) for step in steps]
+    return all([each.result() for each in done])
 
 
 def stamped(name: str, key: str, done: str, run: Callable[[], str]) -> bool:
@@ -77,7 +79,7 @@ def agrees_in_kernel(name: str, source: str, texts: dict[str, str], order: list[
             for other in [*closure(KERNEL_MODULE, texts), KERNEL_MODULE]:
                 place(other, hashes[other], Path(temporary))
             Path(temporary, "Tie.lean").write_text(source)
-            code, output = lean(["Tie.lean"], Path(temporary))
+            code, output, _ = lean(["Tie.lean"], Path(temporary))
         if not code:
             return ""
         lines = source.splitlines()
@@ -108,7 +110,7 @@ def agrees_in_interpreter(
                 place(other, hashes[other], Path(temporary))
             Path(temporary, "Tie.lean").write_text(source)
             Path(temporary, "cases.txt").write_text(lines)
-            code, output = lean(["Tie.lean"], Path(temporary))
+            code, output, _ = lean(["Tie.lean"], Path(temporary))
         answers = [line for line in output.splitlines() if line.startswith("==")]
         if code or len(answers) != len(cases):
             return f"  {len(answers)} answers to {len(cases)} cases\n{output[-2000:]}"

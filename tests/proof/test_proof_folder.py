@@ -6,9 +6,14 @@ import importlib
 import json
 import re
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+
+from headway.certify.verify import Walk
 
 ROOT = Path(__file__).parents[2]
 PROOF = ROOT / "proof"
@@ -68,6 +73,7 @@ def test_each_control_changes_exactly_one_place():
     for entry in json.loads((PROOF / "Headway/Test/mutations.json").read_text()):
         assert TEXTS[entry["module"]].count(entry["old"]) == 1, entry["name"]
         assert entry["old"] != entry["new"], entry["name"]
+        assert is_declared(entry["shown"]), entry["name"]  # what goes wrong, with numbers
 
 
 def test_the_audit_asks_for_every_theorem():
@@ -104,6 +110,50 @@ def test_the_table_of_names_has_names_that_are_there_on_both_sides():
             assert hasattr(importlib.import_module(f"headway.{module}"), attribute), name
         for name in re.findall(r"`([\w.]+)`", right):
             assert is_declared(name), name
+
+
+def test_each_rule_of_a_certificate_is_a_method_and_a_lemma():
+    text = (ROOT / "docs/certificates.md").read_text()
+    table = text.split("| rule | what it says | Lean |\n")[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[1:]]
+    written = [name for left, _, _ in rows for name in re.findall(r"`(\w+)`", left)]
+    docs = {name: method.__doc__ for name, method in vars(Walk).items() if callable(method)}
+    methods = [name for name, doc in docs.items() if (doc or "").startswith("Rule: ")]
+    assert sorted(written) == sorted(methods)
+    for _, _, right in rows:
+        for name in re.findall(r"`([\w.]+)`", right):
+            assert is_declared(name), name
+
+
+def test_the_official_build_has_the_same_files_and_options():
+    lake = tomllib.loads((PROOF / "lakefile.toml").read_text())
+    assert set(lake) == {"name", "version", "defaultTargets", "leanOptions", "lean_lib"}
+    (library,) = lake["lean_lib"]
+    assert set(library) == {"name", "globs"}
+    assert lake["defaultTargets"] == [library["name"]]
+    (below,) = [
+        glob.removesuffix(".+") for glob in library["globs"]
+    ]  # all modules below, not itself
+    lean_files = {path.relative_to(PROOF) for path in PROOF.rglob("*.lean")}
+    assert lean_files == {path.relative_to(PROOF) for path in (PROOF / below).rglob("*.lean")}
+    assert lean_files == {path.relative_to(PROOF) for path in FILES.values()}
+    assert not (PROOF / f"{below}.lean").exists()
+    options = {flag.removeprefix("-D").replace("=true", "=True") for flag in lean.FLAGS}
+    assert options == {
+        f"{name}={value}".replace("=False", "=false") for name, value in flat(lake["leanOptions"])
+    }
+    assert re.fullmatch(
+        r"leanprover/lean4:v\d+\.\d+\.\d+\n", (PROOF / "lean-toolchain").read_text()
+    )
+
+
+def flat(table: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the options of nested tables by their whole names."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from flat(cast("dict[str, Any]", value), f"{before}{name}.")
+        else:
+            yield before + name, value
 
 
 def is_declared(name: str) -> bool:
