@@ -2,7 +2,7 @@
 
 The strategy `barrier-always` is the object `STRATEGY` of `headway/strategies/barrier_always.py`.
 Another distribution adds one by an entry point of that name in the group `headway.strategies`.
-Names are listed without importing a plug-in.
+Names are listed without importing a plug-in. Folder and entry points are looked at once.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -35,14 +36,14 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """Return every name that `load` knows, sorted."""
-        return tuple(sorted({*self._modules(), *self._entry_points()}))
+        return tuple(sorted({*self._modules, *self._entry_points}))
 
     def load(self, name: str) -> T:
         """Return the plug-in of that name; Headway's own come first. Raise InvalidInput."""
-        module = self._modules().get(name)
+        module = self._modules.get(name)
         if module is not None:
             return getattr(importlib.import_module(module), self.attribute)
-        entry = self._entry_points().get(name)
+        entry = self._entry_points.get(name)
         if entry is None:
             raise InvalidInput(unknown(self.kind, name, self.names()))
         try:
@@ -54,6 +55,7 @@ class Registry(Generic[T]):
         """Return every plug-in by name, sorted."""
         return {name: self.load(name) for name in self.names()}
 
+    @cached_property
     def _modules(self) -> dict[str, str]:
         """Return the full names of the modules that assign the attribute, by plug-in name."""
         assignment = re.compile(rf"^{self.attribute}\b[^=\n]*= ", re.MULTILINE)
@@ -70,6 +72,7 @@ class Registry(Generic[T]):
                 if not module.ispkg:
                     yield Path(folder, f"{module.name}.py")
 
+    @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         from importlib.metadata import entry_points  # slow to import
 

@@ -71,7 +71,7 @@ def problem(timeline: Timeline, found: Attribution) -> str:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_reasons_sum_to_the_latency_exactly(part: int, tmp_path: Path) -> None:
-    for seed in range(part, programs(one_in=50, least=2 * PARTS), PARTS):
+    for seed in range(part, programs(one_in=100, least=2 * PARTS), PARTS):
         case = generate(seed, Shape(control_in_memory=seed % 3 == 0))
         for timeline in timelines(case, MACHINES[seed // PARTS % len(MACHINES)]):
             if found := problem(timeline, attribute(timeline)):

@@ -1,13 +1,13 @@
 """Random programs: `counted` is exact in every configuration, by judge and by clock.
 
 Each option switched alone, all switched, seeded mixtures, and each effort of the data flow.
-Each program is tried in every configuration, so that there is one for 40 of HEADWAY_PROGRAMS.
+Each program is tried in every configuration, so that there is one for 100 of HEADWAY_PROGRAMS.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
@@ -27,7 +27,7 @@ from headway.targets.generic import TARGET
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=40, least=40)
+PROGRAMS = programs(one_in=100, least=40)
 PARTS = 8
 OPTIONS = tuple(options(STRATEGY))
 EFFORTS = {"thorough": (10**9, 10**9), "refined": (-1, 10**9), "quick": (-1, -1)}
@@ -50,7 +50,7 @@ def configurations() -> tuple[Candidate, ...]:
 
 
 @contextmanager
-def walked(name: str) -> Iterator[None]:
+def walked(name: str) -> Generator[None]:
     thorough, refined = EFFORTS[name]
     with (
         patch.object(flow, "MAX_THOROUGH", thorough),

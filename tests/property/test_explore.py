@@ -22,7 +22,7 @@ from headway.sync.program import SyncProgram
 from headway.targets.generic import TARGET
 from headway.targets.limits import limited
 
-PROGRAMS = programs(one_in=5, least=300)
+PROGRAMS = programs(one_in=10, least=300)
 MUTANTS = 4
 STATES = 50_000
 

@@ -1,6 +1,6 @@
 """Random programs through the assembler, both machines, the judge and real threads.
 
-HEADWAY_PROGRAMS sets how many, one of 60 of them. A failure names the seed and the strategy.
+HEADWAY_PROGRAMS sets how many, one of 120 of them. A failure names the seed and the strategy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from headway.sync.program import SyncProgram
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=60, least=8)
+PROGRAMS = programs(one_in=120, least=8)
 PARTS = 4
 STRATEGIES = ("counted", "scoreboard", "barrier", "flags", "phase")
 

@@ -1,6 +1,6 @@
 """Random programs and mutants: nothing is proved, and no certificate is valid, that a run refutes.
 
-Each program is tried with a few mutants per strategy: one for 50 of HEADWAY_PROGRAMS.
+Each program is tried with a few mutants per strategy: one for 100 of HEADWAY_PROGRAMS.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from headway.sync.program import SyncProgram
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=50, least=40)
-RUNS = 8
+PROGRAMS = programs(one_in=100, least=40)
+RUNS = 6
 
 
 def some_inputs(program: Program, dice: random.Random) -> Iterator[Inputs]:

@@ -21,10 +21,15 @@ from headway.targets.limits import limited
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=50, least=24)
+PROGRAMS = programs(one_in=100, least=24)
 PARTS = 4
 STRATEGIES = ("counted", "scoreboard", "barrier", "flags", "phase")
-LIMITS = ({}, {"registers": 2, "sums": 0, "waits": 1}, {"width": 4, "signed": 0}, {"updates": 0})
+LIMITS: tuple[dict[str, int], ...] = (
+    {},
+    {"registers": 2, "sums": 0, "waits": 1},
+    {"width": 4, "signed": 0},
+    {"updates": 0},
+)
 
 
 def body(seed: int) -> Program:

@@ -19,7 +19,7 @@ from headway.targets.limits import limited
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=200, least=8)
+PROGRAMS = programs(one_in=400, least=8)
 PARTS = 4
 REGISTERS = (0, 1, 2, 3, 5, 8, 1000)
 

@@ -25,7 +25,7 @@ from headway.targets.generic import TARGET
 
 pytestmark = pytest.mark.property
 
-PROGRAMS = programs(one_in=50, least=24)
+PROGRAMS = programs(one_in=80, least=24)
 PARTS = 4
 EXACT = ("counted", "scoreboard")
 

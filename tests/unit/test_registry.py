@@ -1,4 +1,5 @@
 import importlib.metadata
+import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[str]:
     (tmp_path / package / "__init__.py").touch()
     for name, text in PLUGINS.items():
         (tmp_path / package / name).write_text(text)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     return Registry("plug-in", package, "PLUGIN")
 
 
@@ -87,3 +88,13 @@ def test_a_broken_entry_point_is_one_clear_error(
         "No module named 'no_such_module'\n"
         "  help: repair or remove the package that registers it"
     )
+
+
+def test_the_folder_is_read_once(folder: Registry[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> str:
+        pytest.fail("it is read again")
+
+    names = folder.names()
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert folder.names() == names
+    assert folder.load("typed") == "typed"

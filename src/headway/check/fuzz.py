@@ -16,11 +16,13 @@ from typing import Literal, NamedTuple, TypeVar
 
 from headway.check.generate import Case, Shape, generate
 from headway.check.judge import check
+from headway.check.needs import Need, numbered, reference
 from headway.check.shrink import Small, shrink
 from headway.errors import UnsupportedByTarget
 from headway.ir import to_text, verify
 from headway.ir.expr import Inputs
 from headway.ir.program import Instr, Program
+from headway.ir.walk import control_reads
 from headway.spec import Issue, ideal, required
 from headway.sync.program import Barrier, SyncProgram, walk_sync
 
@@ -78,18 +80,18 @@ class Campaign:
     def outcome(self, seed: int) -> Outcome:
         """Try every candidate on the program of a seed."""
         case = generate(seed, self.shape)
-        issues = ideal(case.program, case.inputs)
+        truth = _truth(case.program, case.inputs)
         failures: list[Failure] = []
         refused: list[str] = []
         for candidate in self.candidates:
             try:
-                found = _failure(case.program, case.inputs, candidate, self.simulate, issues)
+                found = _failure(truth, candidate, self.simulate)
             except UnsupportedByTarget:
                 refused.append(candidate.name)
                 continue
             if found:
                 failures.append(Failure(seed, candidate.name, *found))
-        return Outcome(seed, len(issues), tuple(failures), tuple(refused))
+        return Outcome(seed, len(truth.issues), tuple(failures), tuple(refused))
 
     def shrunk(self, failure: Failure) -> Small:
         """Return a small program on which the same candidate fails in the same way."""
@@ -98,8 +100,7 @@ class Campaign:
 
         def fails(program: Program, inputs: Inputs) -> bool:
             verify(program)
-            issues = ideal(program, inputs)
-            found = _failure(program, inputs, candidate, self.simulate, issues)
+            found = _failure(_truth(program, inputs), candidate, self.simulate)
             return found is not None and found[0] == failure.kind
 
         return shrink(case.program, case.inputs, fails)
@@ -123,34 +124,46 @@ def _leave_interrupts_to_the_parent() -> None:
     signal(SIGINT, SIG_IGN)
 
 
-def _failure(
-    program: Program,
-    inputs: Inputs,
-    candidate: Candidate,
-    simulate: Simulate,
-    issues: Sequence[Issue],
-) -> tuple[Kind, str] | None:
+class _Truth(NamedTuple):
+    """What all candidates are judged by: what instances require, and when the ideal issues them."""
+
+    program: Program
+    inputs: Inputs
+    needs: list[Need]
+    issues: list[Issue]
+
+    def of(self, synced: SyncProgram) -> list[Need]:
+        """Return the needs of a synchronized program; who loads control values is its choice."""
+        is_free = next(control_reads(self.program.body), None) is not None
+        if is_free or synced.program is not self.program:
+            return reference(synced, self.inputs)
+        return self.needs
+
+
+def _truth(program: Program, inputs: Inputs) -> _Truth:
+    needs = numbered(required(program, inputs))
+    return _Truth(program, inputs, needs, ideal(program, inputs))
+
+
+def _failure(truth: _Truth, candidate: Candidate, simulate: Simulate) -> tuple[Kind, str] | None:
     try:
-        synced = candidate.synchronize(program)
-        return _judged(synced, inputs, simulate, issues)
+        return _judged(candidate.synchronize(truth.program), truth, simulate)
     except UnsupportedByTarget:
         raise
     except Exception as error:  # whatever a strategy, the judge or the simulator trips over
         return "crash", f"{type(error).__name__}: {error}"
 
 
-def _judged(
-    synced: SyncProgram, inputs: Inputs, simulate: Simulate, issues: Sequence[Issue]
-) -> tuple[Kind, str] | None:
-    verdict = check(synced, inputs)
+def _judged(synced: SyncProgram, truth: _Truth, simulate: Simulate) -> tuple[Kind, str] | None:
+    verdict = check(synced, truth.inputs, needs=truth.of(synced))
     may_be_late = bool(synced.flags) or has_barriers(synced)
     if verdict.verdict != "exact" and not (may_be_late and verdict.verdict == "late"):
         return verdict.verdict, str(verdict.findings[0])
-    times = simulate(synced, inputs)
+    times = simulate(synced, truth.inputs)
     if may_be_late:
-        wrong = violation(synced.program, inputs, times)
+        wrong = overtaken(truth.program, truth.needs, times)
     else:
-        wrong = difference(issues, times)  # the ideal machine violates nothing
+        wrong = difference(truth.issues, times)  # the ideal machine violates nothing
     return ("times", wrong) if wrong else None
 
 
@@ -172,8 +185,13 @@ def difference(issues: Iterable[Issue], times: Times) -> str:
 
 def violation(program: Program, inputs: Inputs, times: Times) -> str:
     """Return the first instruction that is issued before one that it depends on is done, or ""."""
+    return overtaken(program, numbered(required(program, inputs)), times)
+
+
+def overtaken(program: Program, needs: Iterable[Need], times: Times) -> str:
+    """Return what `violation` returns, if what instances require is known."""
     counters = {x.name for x in (*program.engines, *program.queues)}
-    for instance, needed in required(program, inputs):
+    for instance, needed, _ in needs:
         if not isinstance(instance.node, Instr):
             continue  # who loads a control value differs from strategy to strategy
         issue = times[instance.counter][instance.position - 1][0]

@@ -36,12 +36,18 @@ from headway.sync.expand import ConcreteWait, Event, expand
 from headway.sync.program import SyncProgram
 
 
-def check(sync: SyncProgram, inputs: Inputs, limit: int = MAX_INSTANCES) -> Verdict:
-    """Judge a verified program for given inputs.
+def check(
+    sync: SyncProgram,
+    inputs: Inputs,
+    limit: int = MAX_INSTANCES,
+    needs: list[Need] | None = None,
+) -> Verdict:
+    """Judge a verified program for given inputs. `needs` is its `reference`, if that is known.
 
     Raise InvalidInput if the inputs do not fit, or if a program is longer than `limit`.
     """
-    needs = reference(sync, inputs, limit)
+    if needs is None:
+        needs = reference(sync, inputs, limit)
     return _judged(sync, needs, expand(sync, inputs, limit))
 
 

@@ -17,17 +17,19 @@ class Knowledge:
 
     def signal(self, counter: str, known: Vector) -> Vector:
         """Add a signal of an instance that was issued knowing `known`; return what it tells."""
-        past = self.signals[counter]
-        if past:  # completions of one counter come in order
+        past, at = self.signals[counter], self.index[counter]
+        if known[at] < len(past):  # completions of one counter come in order
             known = join(known, past[-1])
-        at = self.index[counter]
         past.append((*known[:at], len(past) + 1, *known[at + 1 :]))
         return past[-1]
 
     def after(self, known: Vector, waits: Iterable[tuple[str, int]]) -> Vector:
-        """Return what is known once every counter has reached its position (0 tells nothing)."""
+        """Return what is known once every counter has reached its position.
+
+        Who knows a signal knows what it tells, so a position that is known tells nothing.
+        """
         for counter, position in waits:
-            if position > 0:
+            if position > known[self.index[counter]]:
                 known = join(known, self.signals[counter][position - 1])
         return known
 

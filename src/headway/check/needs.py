@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from headway.ir.expr import Inputs
@@ -23,7 +23,11 @@ class Need(NamedTuple):
 
 def reference(sync: SyncProgram, inputs: Inputs, limit: int = MAX_INSTANCES) -> list[Need]:
     """Return the instances that a synchronized program has to run, with what they require."""
-    pairs = required(sync.program, inputs, readers(sync), limit)
+    return numbered(required(sync.program, inputs, readers(sync), limit))
+
+
+def numbered(pairs: Iterable[tuple[Instance, Mapping[str, int]]]) -> list[Need]:
+    """Return instances in sequential order, each with what it requires, as needs."""
     return [Need(*pair, number) for number, pair in enumerate(pairs)]
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from headway.check.fuzz import Candidate, Simulate, Times, difference, violation
+from headway.check.fuzz import Candidate, Simulate, Times, difference, overtaken
 from headway.check.generate import Shape, generate, with_random_durations
 from headway.check.judge import Replay, reference
 from headway.check.mutate import Mutant, mutants
@@ -171,7 +171,7 @@ class Trial:
                 times = self._timed(synced, program)
             except HeadwayError as error:
                 return str(error)
-            wrong = violation(program, self._inputs, times)
+            wrong = overtaken(program, self._needs, times)
             if not wrong and not self._found and not self._has_silent:
                 wrong = difference(issues, times)
             if not wrong and self._found and not self._has_silent and times != original:
