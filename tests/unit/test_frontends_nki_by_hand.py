@@ -154,9 +154,9 @@ def test_what_is_not_placed_lies_between_what_is(cli: Cli, tmp_path: Path) -> No
 
 
 ERRORS = {
-    "'t' is placed at bytes 196,600 to 196,664": (
-        "t = nl.ndarray((128, 16), nl.float32, nl.sbuf, address=(0, 196600))",
-        "a partition of sbuf has 196,608 bytes",
+    "'t' is placed at bytes 229,370 to 229,434": (
+        "t = nl.ndarray((128, 16), nl.float32, nl.sbuf, address=(0, 229370))",
+        "a partition of sbuf has 229,376 bytes",
     ),
     "'t' is placed at partitions 64 to 192": (
         "t = nl.ndarray((128, 16), nl.float32, nl.sbuf, address=(64, 0))",

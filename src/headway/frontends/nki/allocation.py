@@ -1,6 +1,6 @@
 """Where tiles lie in SBUF and PSUM, and how many slots each has: Headway's allocator.
 
-In     what each buffer needs: bytes of a slot, slots that are alive at once, first and last use
+In     what each buffer needs: bytes of a slot, slots that are alive at once, times of use
 Out    slots and their addresses, in bytes from the start of each partition, behind what is taken
 Keeps  buffers that are used at the same time lie apart; no slot of at most a bank crosses banks
 Cost   linear for SBUF; for PSUM quadratic in its buffers, of which there are few
@@ -13,13 +13,13 @@ rotation deeper, one slot for each buffer in turn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from headway.errors import InvalidProgram, Location, Note
 from headway.frontends.nki.places import diagnostic
 
-CAPACITY = {"sbuf": 192 * 1024, "psum": 16 * 1024}
-"""Bytes per partition on trn2: SBUF of 24 MiB and PSUM of 2 MiB, in 128 partitions."""
+CAPACITY = {"sbuf": 224 * 1024, "psum": 16 * 1024}
+"""Bytes per partition on trn2: SBUF of 28 MiB and PSUM of 2 MiB, in 128 partitions."""
 
 BANK = 2 * 1024
 """Bytes of a bank of PSUM, per partition. A matmul writes one bank."""
@@ -33,14 +33,16 @@ DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a buffer needs. It may have up to `most` slots, and needs `least`."""
+    """What a buffer needs. It may have up to `most` slots, and needs `least`.
+
+    `times` are the (first, last) times of use of its tiles, one after the other and none twice.
+    """
 
     name: str
     size: int
     least: int
     most: int
-    first: int
-    last: int
+    times: tuple[tuple[int, int], ...]
     at: Location
 
 
@@ -62,7 +64,7 @@ class _Group:
     slots: int
     most: int
     addresses: tuple[int, ...] = ()
-    times: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    times: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +125,30 @@ def _shared(requests: Sequence[Request]) -> list[_Group]:
     """Let each buffer join the first group that it is never used at the same time with."""
     groups: list[_Group] = []
     for number, request in sorted(enumerate(requests), key=lambda item: (-item[1].size, item[0])):
-        span = (request.first, request.last)
         for group in groups:
-            if all(span[1] < first or last < span[0] for first, last in group.times):
+            if _are_apart(group.times, request.times):
                 group.members.append(number)
                 group.slots = group.most = max(group.slots, request.least)
                 break
         else:
             group = _Group([number], request.size, request.least, request.least)
             groups.append(group)
-        group.times.append(span)
+        group.times = sorted((*group.times, *request.times))
     return groups
+
+
+def _are_apart(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether no two of these times, each in order, overlap."""
+    left, right = iter(some), iter(others)
+    one, other = next(left, None), next(right, None)
+    while one is not None and other is not None:
+        if one[1] < other[0]:
+            one = next(left, None)
+        elif other[1] < one[0]:
+            other = next(right, None)
+        else:
+            return False
+    return True
 
 
 # ---- places

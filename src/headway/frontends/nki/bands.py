@@ -43,6 +43,11 @@ class Bands:
         """The number of slots that the bands share."""
         return min(MOST_BANDS, prod(self._counts()))
 
+    @property
+    def are_apart(self) -> bool:
+        """Whether each band has a slot of its own."""
+        return prod(self._counts()) <= MOST_BANDS
+
     def _counts(self) -> list[int]:
         return [
             1 if width is None else -(-extent // width)

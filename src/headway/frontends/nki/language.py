@@ -10,6 +10,7 @@ from typing import Any
 from headway.frontends.nki import composite, creation, loops
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.affine import Sym
+from headway.frontends.nki.allocation import CAPACITY
 from headway.frontends.nki.calls import Call
 from headway.frontends.nki.compiler import no_reorder
 from headway.frontends.nki.masks import masked
@@ -27,7 +28,7 @@ from headway.frontends.nki.types import (
     dtype_of,
 )
 
-SBUF_BYTES = 192 * 1024  # per partition
+SBUF_BYTES = CAPACITY["sbuf"]  # per partition
 TILE_SIZE = SimpleNamespace(
     pmax=128,
     psum_fmax=512,

@@ -130,9 +130,14 @@ class Turning:
         return found
 
     @property
-    def span(self) -> tuple[int, int]:
-        """The first and the last use of any of the tiles."""
-        return self._lives[0][0], max(last for _, last, _ in self._lives)
+    def times(self) -> tuple[tuple[int, int], ...]:
+        """The (first, last) times when some of the tiles are in use, in order."""
+        found: list[tuple[int, int]] = []
+        for first, last, _ in self._lives:
+            if found and first <= found[-1][1]:
+                first, last = found[-1][0], max(last, found.pop()[1])
+            found.append((first, last))
+        return tuple(found)
 
 
 def weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) -> tuple[int, ...]:

@@ -169,7 +169,7 @@ class Memory:
             place.storage.row,
             turning.rotation(least).slots,
             turning.rotation(most).slots,
-            *turning.span,
+            turning.times,
             place.storage.at,
         )
 

@@ -105,14 +105,17 @@ class Place:
 
     def accesses(self, access: Located, expr: ToExpr) -> Iterator[Access]:
         """Yield an access for each slot that an operand touches."""
-        turns = self.rotation.slots
-        turn = remainder(self.rotation.count(access.index), turns, expr)
+        turn, turns = self.rotation.count(access.index), self.rotation.slots
         if self.bands is None:
-            yield Access(self.name, turn)
+            yield Access(self.name, remainder(turn, turns, expr))
             return
         count = self.bands.slots
         for band, inside in self.bands.pieces(access.box):
-            slot = _joined(turn, count, remainder(band, count, expr))
+            if self.bands.are_apart:  # one affine number says most
+                slot = remainder(turn * count + band, turns * count, expr)
+            else:
+                found = remainder(turn, turns, expr), remainder(band, count, expr)
+                slot = _joined(found[0], count, found[1])
             shape = self.bands.shape
             whole = all(span == (0, size) for span, size in zip(inside, shape, strict=True))
             yield Access(self.name, slot, None if whole else self._in_bytes(inside))
