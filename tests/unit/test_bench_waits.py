@@ -12,26 +12,20 @@ WAITS, REGISTERS = 1.3, 8
 """The goals: waits beside the fewest, and registers of an engine."""
 
 MORE_WAITS = {
-    "mamba": 1.45,
-    "mlp": 1.45,
     "flash-attention-backward": 1.55,
+    "mamba": 1.35,
     "moe": 1.5,
-    "rmsnorm-qkv": 1.75,
-    "rmsnorm-quant": 1.55,
     "token-attention": 1.35,
     "topk": 1.7,
 }
-"""What waits in the first iteration of a loop only, or in all but the first, waits in all."""
+"""What waits in the first turn of a loop with a run-time trip count only waits in all turns."""
 
 MORE_REGISTERS = {
-    "conv1d": 9,
     "flash-attention-backward": 56,
     "mamba": 12,
-    "mlp": 12,
+    "matmul": 10,
     "moe-backward": 9,
     "paged-attention": 12,
-    "rmsnorm-qkv": 12,
-    "rmsnorm-quant": 26,
     "rope": 12,
     "token-attention": 12,
 }

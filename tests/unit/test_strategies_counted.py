@@ -19,16 +19,18 @@ from headway.targets import bind
 from headway.targets.generic import TARGET
 
 OPTIONS = tuple(options(STRATEGY))
+ROLLED = replace(STRATEGY, copies=False)
+"""What it makes of loops, however short they are."""
 DATA = Path(__file__).parents[1] / "data"
 
 
-def synced(source: str, strategy: Counted = STRATEGY) -> SyncProgram:
+def synced(source: str, strategy: Counted = ROLLED) -> SyncProgram:
     found = strategy.synchronize(bind(parse(source), TARGET), TARGET)
     verify_sync(found)
     return found
 
 
-def engine(source: str, name: str, strategy: Counted = STRATEGY) -> str:
+def engine(source: str, name: str, strategy: Counted = ROLLED) -> str:
     """Return the text of one engine program, without its frame."""
     text = to_text(synced(source, strategy))
     inside = text.partition(f"\n  engine {name} {{\n")[2].partition("\n  }\n")[0]
@@ -156,7 +158,7 @@ def test_slot_that_does_not_come_round_within_a_static_loop_needs_no_wait():
       loop j 3 { loop i 3 { A p writes(b[i]) B c reads(b[i]) } B d writes(c) A e reads(c) } }"""
     assert engine(source, "A").startswith("registers shadow.B\n")  # e has seen all of B
     assert "p waits" not in engine(source, "A")
-    assert "p waits B >= shadow.B - 3" in engine(source, "A", Counted(unrolling=False))
+    assert "p waits B >= shadow.B - 3" in engine(source, "A", replace(ROLLED, unrolling=False))
 
 
 def test_slots_of_static_loops_are_numbers_whatever_their_form():
@@ -164,7 +166,7 @@ def test_slots_of_static_loops_are_numbers_whatever_their_form():
       loop j 4 { A p writes(b[j % 2 * 2], b[j % 2 * 2 + 1])
         loop i 2 { B c reads(b[j % 2 * 2 + i]) } } }"""
     assert "registers shadow.A\n" in engine(source, "B")
-    assert "write.A.b" in engine(source, "B", Counted(unrolling=False))
+    assert "write.A.b" in engine(source, "B", replace(ROLLED, unrolling=False))
 
 
 def test_iterations_that_need_a_wait_share_its_threshold():
@@ -314,3 +316,36 @@ loop i n {
   mm waits Q >= write.Q.b[i % 2]
 }"""
     )
+
+
+def test_loop_that_is_written_out_has_the_dependences_that_it_had():
+    """A region with run-time bounds is all of its slot, whatever its bounds are in an iteration."""
+    source = """program @t { engine A engine C buffer a shape(8)
+      loop i 2 { C p writes(a[0][i : i + 1]) takes(10) }
+      A q writes(a[0][6:7]) takes(10) }"""
+    assert check(synced(source, STRATEGY), {}).verdict == "exact"
+    assert engine(source, "A", STRATEGY) == "q waits C >= 2"
+
+
+def test_short_loop_that_always_runs_as_often_is_written_out():
+    source = """program @t { input n engine A engine B buffer b slots 2
+      loop i n { loop k 3 { A p writes(b[k % 2]) takes(10) B q reads(b[k % 2]) takes(10) } } }"""
+    assert (
+        engine(source, "A", STRATEGY)
+        == """\
+registers shadow.B
+loop i n {
+  p at k 0 waits B >= shadow.B
+  p at k 1
+  p at k 2 waits B >= shadow.B + 1
+  shadow.B := shadow.B + 3
+}"""
+    )
+
+
+def test_long_loops_stay_and_a_program_does_not_become_twice_as_long():
+    long = "loop k 65 { A p reads(b) }"
+    assert "loop k 65" in engine(f"program @t {{ engine A buffer b {long} }}", "A", STRATEGY)
+    loops = " ".join(f"loop k{n} 60 {{ A p{n} reads(b) }}" for n in range(50))
+    text = engine(f"program @t {{ engine A buffer b {loops} }}", "A", STRATEGY)
+    assert text.count("loop") == 50

@@ -69,6 +69,7 @@ def _shape(expr: Expr) -> object:
 @lru_cache(maxsize=65536)
 def form(slot: Expr) -> Form:
     """Return the normal form of a slot expression."""
+    slot = _without_blocks(slot)
     inner, modulus = slot, 0
     if isinstance(slot, Binary) and slot.operator == "%" and isinstance(slot.right, int):
         inner, modulus = slot.left, slot.right
@@ -76,6 +77,25 @@ def form(slot: Expr) -> Form:
     if found is None or modulus < 0:
         return Form(slot, 0, 0)
     return Form(found.terms, found.offset % modulus if modulus else found.offset, modulus)
+
+
+def _without_blocks(slot: Expr) -> Expr:
+    """Return `(4 * i + 3) % 8` for `i % 2 * 4 + 3`: number 3 in blocks of 4, which take turns."""
+    match slot:
+        case Binary("+", Binary() as block, int() as number):
+            pass
+        case _:
+            block, number = slot, 0
+    match block:
+        case Binary("*", Binary("%", turning, int() as blocks), int() as size):
+            pass
+        case Binary("*", int() as size, Binary("%", turning, int() as blocks)):
+            pass
+        case _:
+            return slot
+    if blocks < 1 or not 0 <= number < size:
+        return slot
+    return Binary("%", Binary("+", Binary("*", turning, size), number), blocks * size)
 
 
 def relation(left: Expr, right: Expr) -> Relation:

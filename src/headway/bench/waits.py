@@ -2,7 +2,8 @@
 
 `python -m headway.bench.waits` prints the table for the kernels of the suite and the packaged NKI
 kernels, on trn2; `--json FILE` writes it down, `--strategy NAME` takes another strategy than
-`counted`, and `--switch OPTION` switches one of its options off.
+`counted`, and `--switch OPTION` switches one of its options off. `--why` says of the suite what the
+waits beyond the fewest are, and how many no program with waits at these places could leave out.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from headway import kernels, strategies, targets
+from headway.bench.surplus import CLASSES, least, surplus
 from headway.check.minimum import fewest_waits
 from headway.compiler import aligned, synchronize
 from headway.errors import InvalidInput
@@ -119,6 +121,18 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
     yield f"worst {max(r.ratio for r in done):.3f}, geometric mean {mean:.3f}"
 
 
+WHY = ["program", "waits", *CLASSES, "places", "idle", "least", "ratio"]
+
+
+def _why(title: str, program: Program, inputs: Inputs, strategy: Strategy) -> list[str]:
+    print(f"measuring {title}", file=sys.stderr)
+    synced = synchronize(program, TARGET, strategy)
+    found, fewer = surplus(synced, inputs), least(synced, inputs)
+    waits = sum(found.values())
+    numbers = (waits, *(found[each] for each in CLASSES), fewer.places, fewer.idle, fewer.waits)
+    return [title, *(f"{number:,}" for number in numbers), f"{waits / fewer.waits:.3f}"]
+
+
 def main() -> None:
     """Print the table."""
     parser = ArgumentParser(prog="python -m headway.bench.waits")
@@ -126,9 +140,13 @@ def main() -> None:
     parser.add_argument(
         "--switch", metavar="OPTION", action="append", default=[], help="an option of the strategy"
     )
+    parser.add_argument("--why", action="store_true", help="what the waits of the suite are")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     strategy = switched(strategies.load(args.strategy), args.switch)
+    if args.why:
+        print("\n".join(aligned([WHY, *(_why(*program, strategy) for program in suite())])))
+        return
     rows: list[Row] = []
     for program in chain(suite(), packaged()):
         print(f"measuring {program[0]}", file=sys.stderr)

@@ -49,7 +49,7 @@ def certify(sync: SyncProgram) -> Attempt:
         except Refused as hole:
             return Attempt(empty, (Gap(hole.reason, hole.at),))
         proof = Attempt(empty, (Gap("nothing was tried"),))
-        for exact, is_fine in _ways(sync.program):
+        for exact, is_fine in _ways(stated.program):
             found = _planned(stated, exact, is_fine, empty)
             if not proof.certificate.order or len(found.gaps) < len(proof.gaps):
                 proof = found

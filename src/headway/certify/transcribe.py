@@ -23,6 +23,7 @@ from headway.sync.program import (
     Waits,
 )
 from headway.sync.program import Wait as SyncWait
+from headway.sync.written_out import likewise
 
 ENOUGH = 2**22
 """A counter that counts as far as that is taken to be wide enough for every run."""
@@ -30,6 +31,7 @@ ENOUGH = 2**22
 
 def statement(sync: SyncProgram) -> Statement:
     """Return what is to be proved of a program. Raise Refused if that cannot be written down."""
+    sync = likewise(sync)
     for semaphore in sync.semaphores:
         if semaphore.most < ENOUGH:
             why = f"{semaphore.counter} has {semaphore.width} bits and may wrap"

@@ -12,7 +12,7 @@ CLAUSES = ("triggers", "reads", "writes", "takes", "does")
 MARKS = ("silent", "fused")
 """Clauses of one word."""
 
-SYNC = ("wait", "waits", "barrier", "exec", "registers", "set", "take")
+SYNC = ("wait", "waits", "barrier", "exec", "registers", "set", "take", "at")
 
 WORDS = frozenset(
     (*DECLARATIONS, *HEADS, *CLAUSES, *MARKS, *SYNC, "else", "load", "and", "or", "min", "max")

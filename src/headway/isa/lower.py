@@ -176,7 +176,14 @@ class _Lowering:
     def _exec(self, node: Exec) -> None:
         queue = self._queue[node.instr]
         op = Op.EXEC if queue is None else Op.TRIGGER
-        self._issue(op, node.instr, queue or self._engine.engine, node.waits)
+        code = self._code
+        with code.scratch():
+            for iteration, number in node.turns:
+                register = code.iterations[iteration] = code.take()
+                code.emit(Instruction(Op.MOVE, register, number, is_folded=True))
+            self._issue(op, node.instr, queue or self._engine.engine, node.waits)
+            for iteration, _ in node.turns:
+                del code.iterations[iteration]
 
     def _load(self, node: Load | None) -> None:
         if node:

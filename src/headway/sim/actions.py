@@ -146,7 +146,8 @@ class _Walk:
     def _exec(self, node: Exec) -> Iterator[Action]:
         yield from self._waits(node.waits, self._costs.free_waits)
         self._budget.spend(self._loop[-1])
-        yield Issue(self._model.timings[node.instr], tuple(self._iterations.values()), node.at)
+        iteration = (*self._iterations.values(), *(number for _, number in node.turns))
+        yield Issue(self._model.timings[node.instr], iteration, node.at)
 
     def _load(self, node: Load) -> Iterator[Action]:
         yield from self._waits(node.waits, self._costs.free_waits)

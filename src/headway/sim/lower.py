@@ -27,6 +27,7 @@ from headway.code.values import Shared
 from headway.ir.expr import Inputs
 from headway.ir.program import control_counter
 from headway.ir.walk import deep_nests
+from headway.ir.written_out import Turns
 from headway.sim import code as op
 from headway.sim import records as rec
 from headway.sim.actions import operations
@@ -128,7 +129,7 @@ class _Lowering(Flow[Code]):
         self._waits(node.waits, self._costs.free_waits)
         is_transfer = self._model.timings[node.instr].trigger is not None
         operation = op.TRANSFER if is_transfer else op.COMPUTE
-        self._emit(operation, self._timing[node.instr], *self._site(node.instr))
+        self._emit(operation, self._timing[node.instr], *self._site(node.instr, node.turns))
 
     def _load(self, node: Load | None) -> None:
         if node is None:
@@ -137,9 +138,10 @@ class _Lowering(Flow[Code]):
         counter = self._counter[control_counter(self._engine.engine)]
         self._emit(op.READ, counter, *self._site(node.control))
 
-    def _site(self, name: str) -> tuple[int, int, int]:
+    def _site(self, name: str, turns: Turns = ()) -> tuple[int, int, int]:
         """Return the number of a new site, where its iterations are listed, and how many."""
         code, iterations = self._code, [*self._values.iterations.values()]
+        iterations += [self._shared.constant(number) for _, number in turns]
         code.sites.append(Site(name, len(iterations)))
         return len(code.sites) - 1, code.place(iterations), len(iterations)
 

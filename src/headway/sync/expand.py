@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from headway.errors import Location, OverLimit
 from headway.ir.expr import Expr, Inputs, evaluate
 from headway.ir.walk import deep_nests
+from headway.ir.written_out import Turns
 from headway.sync.problems import negative_trip, no_element, over_limit
 from headway.sync.program import (
     Assign,
@@ -107,7 +108,7 @@ class _Run:
         for node in body:
             match node:
                 case Exec():
-                    self._event("exec", node.instr, node.waits, node.at)
+                    self._event("exec", node.instr, node.waits, node.at, node.turns)
                 case Waits():
                     self._pending += self._concrete(node.waits)
                 case Assign():
@@ -178,11 +179,13 @@ class _Run:
         name: str,
         waits: tuple[Wait, ...],
         at: Location | None,
+        turns: Turns = (),
     ) -> None:
         self._count(at)
         concrete = (*self._pending, *self._concrete(waits))
         self._pending = []
-        self.events.append(Event(kind, name, tuple(self._iterations.values()), concrete, at))
+        iteration = (*self._iterations.values(), *(number for _, number in turns))
+        self.events.append(Event(kind, name, iteration, concrete, at))
 
     def _concrete(self, waits: tuple[Wait, ...]) -> list[ConcreteWait]:
         return [ConcreteWait(w.counter, self._threshold(w), w) for w in waits]

@@ -8,6 +8,7 @@ from headway.ir.expr_text import expression_text
 from headway.ir.names import WORDS
 from headway.ir.printer import loop_text, program_lines, while_text
 from headway.ir.walk import deep_nests
+from headway.ir.written_out import Turns
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -100,7 +101,7 @@ def _statement(node: Exec | Waits | Assign | Load | Barrier | SetFlag | TakeFlag
     match node:
         case Exec():
             word = "exec " if node.instr in WORDS else ""
-            return f"{word}{node.instr}{_waits(node.waits)}"
+            return f"{word}{node.instr}{_turns(node.turns)}{_waits(node.waits)}"
         case Waits():
             return f"wait {', '.join(map(str, node.waits))}"
         case Assign():
@@ -113,6 +114,10 @@ def _statement(node: Exec | Waits | Assign | Load | Barrier | SetFlag | TakeFlag
             return f"set {node.flag}"
         case TakeFlag():
             return f"take {node.flag}"
+
+
+def _turns(turns: Turns) -> str:
+    return f" at {', '.join(f'{loop} {number}' for loop, number in turns)}" if turns else ""
 
 
 def _waits(waits: tuple[Wait, ...]) -> str:

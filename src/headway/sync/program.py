@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from headway.errors import Location
 from headway.ir.expr import Expr, Leaf, source
 from headway.ir.program import Program
+from headway.ir.written_out import Turns
 
 
 def _place() -> Location | None:
@@ -83,11 +84,16 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Exec:
-    """Issue the instruction of that name after its waits hold."""
+    """Issue the instruction of that name after its waits hold.
+
+    `turns` are the iterations of the innermost loops around it in the sequential program, where
+    those are written out here, as straight-line code.
+    """
 
     instr: str
     waits: tuple[Wait, ...] = ()
     at: Location | None = _place()
+    turns: Turns = ()
 
 
 @dataclass(frozen=True, slots=True)

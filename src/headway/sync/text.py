@@ -107,7 +107,7 @@ class _EngineReader(BlockReader[SyncNode, Load]):
                 return self._load(at)
             case "exec":
                 self.index += 1
-                return Exec(self.name("the name of an instruction"), self._waits(), at)
+                return self._exec(self.name("the name of an instruction"), at)
             case "set" | "take" as word:
                 self.index += 1
                 return (SetFlag if word == "set" else TakeFlag)(self.name("the name of a flag"), at)
@@ -121,7 +121,15 @@ class _EngineReader(BlockReader[SyncNode, Load]):
             register = self._register_ref()
             self.expect(":=")
             return Assign(register, self.expression(), at)
-        return Exec(self.free_name("a statement"), self._waits(), at)
+        return self._exec(self.free_name("a statement"), at)
+
+    def _exec(self, name: str, at: Location) -> Exec:
+        turns = tuple(self.listed(self._turn)) if self.accept("at") else ()
+        return Exec(name, self._waits(), at, turns)
+
+    def _turn(self) -> tuple[str, int]:
+        loop = self.name("the name of the iteration of a loop")
+        return loop, self.integer("the number of an iteration")
 
     def _load(self, at: Location) -> Load:
         self.index += 1

@@ -14,6 +14,7 @@ from headway.ir.program import control_counter
 from headway.ir.rules import Rules, check_free_name, check_unique
 from headway.ir.verify import find_problems
 from headway.ir.walk import control_reads, deep_nests, engines_inside, instructions
+from headway.ir.written_out import trips_around
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -131,6 +132,8 @@ class _Facts:
             self.hosts |= {engine: engine, control_counter(engine): engine}
         self.counted = frozenset(self.hosts)
         self.flags = {flag.name: flag for flag in sync.flags}
+        self.trips = trips_around(program)
+        self.written_out: dict[str, tuple[str, ...]] = {}
 
 
 class _RegisterRules(Rules):
@@ -242,7 +245,23 @@ class _EngineRules:
             self._problems.add(message, node.at, rule="an engine issues its own instructions")
         else:
             self.issued.add(node.instr)
+            self._turns(node)
         self._waits(node.waits, node.at)
+
+    def _turns(self, node: Exec) -> None:
+        """What is written out are innermost loops, always the same ones."""
+        loops = tuple(loop for loop, _ in node.turns)
+        trips = self._facts.trips[node.instr]
+        innermost = tuple(trips)[len(trips) - len(loops) :] if loops else ()
+        if self._facts.written_out.setdefault(node.instr, loops) != loops or innermost != loops:
+            message = f"{shown(node.instr)} is not issued in each iteration of the loops around it"
+            rule = "`at` names the innermost loops around an instruction, which always run as often"
+            self._problems.add(message, node.at, rule=rule)
+            return
+        for loop, number in node.turns:
+            if number >= trips[loop]:
+                message = f"loop {shown(loop)} around {shown(node.instr)} has no iteration {number}"
+                self._problems.add(message, node.at, rule="iterations are numbered from 0")
 
     def _load(self, node: Load | None) -> None:
         if node is None:

@@ -127,7 +127,7 @@ class _Engine(_Judged):
             match node:
                 case Exec():
                     self._waits(node.waits)
-                    self._issue(rec.ISSUE, node.instr, self._counter[node.instr], node.at)
+                    self._exec(node)
                 case Waits():
                     self._waits(node.waits)
                 case Assign():
@@ -147,10 +147,16 @@ class _Engine(_Judged):
                 case SyncIf():
                     self._if(node)
 
-    def _issue(self, operation: int, name: str, counter: str, at: Location | None) -> None:
+    def _exec(self, node: Exec) -> None:
+        row = self._issue(rec.ISSUE, node.instr, self._counter[node.instr], node.at)
+        for iteration, number in node.turns:
+            self._code.scopes[row][iteration] = self._shared.constant(number)
+
+    def _issue(self, operation: int, name: str, counter: str, at: Location | None) -> int:
         number = self._plan.names[name]
         row = self._emit(operation, self._plan.counter_at(counter), number)
         self._event(row, name, at)
+        return row
 
     def _load(self, node: Load | None) -> None:
         if node:

@@ -1,0 +1,54 @@
+"""Which loops `counted` writes out: short ones, as long as the program does not become much longer.
+
+Iterations of a loop that always runs as often differ in what they have to wait for. Written out,
+each has waits of its own, with thresholds that the compiler counts, and there is no loop to count.
+"""
+
+from __future__ import annotations
+
+from headway.ir.program import Instr, Loop, Node, Program
+from headway.ir.walk import branches, deep_nests
+from headway.ir.written_out import WrittenOut, may_write_out, written_out
+
+LONGEST = 64
+"""Instructions of a loop that is written out, all its iterations together."""
+
+FACTOR, FREE = 2, 2_000
+"""A program may become so many times as long; and up to so many instructions in any case."""
+
+
+def with_copies(program: Program) -> WrittenOut:
+    """Return a program with its short loops written out: shorter ones if that is too much."""
+    with deep_nests():
+        before, longest = _size(program.body, 0), LONGEST
+        most = max(FACTOR * before, FREE)
+        while longest > 1 and _size(program.body, longest) > most:
+            longest //= 2
+        if _size(program.body, longest) == before:
+            return WrittenOut(program, {})
+    return written_out(program, lambda loop: _is_short(loop, longest))
+
+
+def _is_short(loop: Loop, longest: int) -> bool:
+    return may_write_out(loop) and _turns(loop) <= longest
+
+
+def _turns(node: Node) -> int:
+    """Return the instances of an instruction, or of a loop that may be written out."""
+    if isinstance(node, Loop):
+        assert isinstance(node.trip, int), "it may be written out"
+        return node.trip * sum(map(_turns, node.body))
+    return 1
+
+
+def _size(body: tuple[Node, ...], longest: int) -> int:
+    """Return the instructions of a body once its loops of that length are written out."""
+    size = 0
+    for node in body:
+        if isinstance(node, Instr):
+            size += 1
+        elif isinstance(node, Loop) and _is_short(node, longest):
+            size += _turns(node)
+        else:
+            size += sum(_size(inside, longest) for inside in branches(node))
+    return size

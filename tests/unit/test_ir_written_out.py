@@ -1,0 +1,79 @@
+"""Loops written out as straight-line code."""
+
+from __future__ import annotations
+
+from headway.ir import parse, to_text
+from headway.ir.program import Loop
+from headway.ir.walk import walk
+from headway.ir.written_out import Copy, may_write_out, trips_around, written_out
+
+NEST = """program @p {
+  input n
+  engine A
+  buffer b slots 4
+  buffer c slots 2
+  loop i n {
+    loop k 2 {
+      A p reads(c[i % 2]) writes(b[k * 2 + 1]) takes(1)
+      loop j 2 { A q writes(b[(k + j) % 4]) takes(1) }
+    }
+  }
+}"""
+
+
+def test_each_iteration_has_instructions_of_its_own_with_their_slots():
+    found = written_out(parse(NEST), may_write_out)
+    assert (
+        to_text(found.program)
+        == """program @p {
+  input n
+  engine A
+  buffer b slots 4
+  buffer c slots 2
+  loop i n {
+    A p.0 reads(c[i % 2]) writes(b[1]) takes(1)
+    A q.0.0 writes(b) takes(1)
+    A q.0.1 writes(b[1]) takes(1)
+    A p.1 reads(c[i % 2]) writes(b[3]) takes(1)
+    A q.1.0 writes(b[1]) takes(1)
+    A q.1.1 writes(b[2]) takes(1)
+  }
+}
+"""
+    )
+    assert found.copies["p.1"] == Copy("p", (("k", 1),))
+    assert found.copies["q.1.0"] == Copy("q", (("k", 1), ("j", 0)))
+
+
+def test_names_that_are_taken_are_not_given_again():
+    program = parse("program @p { engine A buffer b loop k 1 { A p writes(b) } A p.0 reads(b) }")
+    assert set(written_out(program, may_write_out).copies) == {"p.0_"}
+
+
+def test_region_with_run_time_bounds_stays_all_of_its_slot():
+    boxes = "A p writes(b[0][k * 4 : k * 4 + 4]) reads(b[1][0:2])"
+    program = parse(f"program @p {{ engine A buffer b slots 2 shape(8) loop k 2 {{ {boxes} }} }}")
+    text = to_text(written_out(program, may_write_out).program)
+    assert "A p.1 reads(b[1][0:2]) writes(b)\n" in text
+
+
+def test_only_loops_of_instructions_that_always_run_as_often_may_be_written_out():
+    text = """program @p {{ input n engine A queue q on A buffer b
+      loop i {trip} {{ {body} }} }}"""
+    instr = "A p writes(b)"
+    cases = {
+        ("2", instr): True,
+        ("n", instr): False,
+        ("2", f"loop j 3 {{ {instr} }}"): True,
+        ("2", f"loop j n {{ {instr} }}"): False,
+        ("2", f"if n > 1 {{ {instr} }}"): False,
+        ("2", f"{instr} silent A r reads(b)"): False,
+    }
+    for (trip, body), expected in cases.items():
+        loop = next(n for n in walk(parse(text.format(trip=trip, body=body)).body))
+        assert isinstance(loop, Loop)
+        assert may_write_out(loop) == expected, body
+
+
+def test_loops_around_are_those_that_may_be_written_out():
+    assert trips_around(parse(NEST)) == {"p": {"k": 2}, "q": {"k": 2, "j": 2}}
