@@ -15,7 +15,6 @@ MORE_WAITS = {
     "flash-attention-backward": 1.55,
     "mamba": 1.35,
     "moe": 1.5,
-    "token-attention": 1.35,
     "topk": 1.7,
 }
 """What waits in the first turn of a loop with a run-time trip count only waits in all turns."""
@@ -23,11 +22,10 @@ MORE_WAITS = {
 MORE_REGISTERS = {
     "flash-attention-backward": 56,
     "mamba": 12,
-    "matmul": 10,
     "moe-backward": 9,
     "paged-attention": 12,
     "rope": 12,
-    "token-attention": 12,
+    "token-attention": 10,
 }
 """Captures of slots of buffers that an outer loop uses again."""
 
