@@ -14,6 +14,7 @@ from pathlib import Path
 from random import Random
 
 from headway import isa, kernels, native, sim
+from headway.bench.tables import Cells, put, table
 from headway.check import check
 from headway.check.generate import Shape, generate
 from headway.compiler import synchronize
@@ -29,8 +30,6 @@ STRATEGIES = ("counted", "barrier")
 RANDOM = ("counted", "scoreboard", "barrier", "flags", "phase")
 BATCH = 50
 """Random programs in one C program."""
-
-BEGIN, END = "<!-- suite: begin -->\n", "<!-- suite: end -->\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +113,13 @@ HEAD = (
 )
 
 
-def table(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the lines of the table: each figure for `counted` and `barrier`."""
-    yield f"| {' | '.join(HEAD)} |"
-    yield f"|{'---|' * len(HEAD)}"
+def cells(rows: Iterable[Row]) -> Iterator[Cells]:
+    """Yield the rows of the table: each figure for `counted` and `barrier`."""
     pairs: dict[str, list[Row]] = {}
     for row in rows:
         pairs.setdefault(row.kernel, []).append(row)
     for kernel, pair in pairs.items():
-        cells = [
+        yield (
             kernel,
             _both(pair, "instructions"),
             " / ".join(f"{row.most_registers} ({row.counting})" for row in pair),
@@ -133,8 +130,7 @@ def table(rows: Iterable[Row]) -> Iterator[str]:
             _both(pair, "verdict"),
             _same([row.is_equal for row in pair]),
             _both(pair, "races"),
-        ]
-        yield f"| {' | '.join(cells)} |"
+        )
 
 
 def _both(pair: list[Row], field: str) -> str:
@@ -193,12 +189,10 @@ def main() -> None:
     for kernel in kernels.names():
         print(f"{kernel} ...", file=sys.stderr, flush=True)
         rows += [measure(kernel, strategy) for strategy in STRATEGIES]
-    lines = "\n".join(table(rows)) + "\n"
-    print(lines, end="")
+    text = table(HEAD, cells(rows))
+    print(text)
     if args.page:
-        before, _, rest = args.page.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        args.page.write_text(f"{before}{BEGIN}{lines}{END}{after}", encoding="utf-8")
+        put(args.page, "suite", text)
     if not all(row.is_good for row in rows):
         sys.exit(1)
 

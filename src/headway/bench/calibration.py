@@ -1,54 +1,93 @@
-"""The calibration loop on trn1 beside the times that others measured on hardware.
+"""The model beside every published time that we know of (`headway bench --calibration`).
 
-The public times are from the NKI documentation (dynamic loops, trn1, 64 iterations). Run
-`python -m headway.bench.calibration` for the table.
+Each figure of `headway.bench.published` is simulated with uncertain costs at the good end of their
+ranges, at their usual values and at the bad end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from headway import kernels
-from headway.compiler import aligned, synchronize
-from headway.sim import simulate
+from headway import targets
+from headway.bench.published import FIGURES, Published
+from headway.bench.tables import table
+from headway.targets.spread import COSTS, spread
 
-TARGET = "trn1"
-ITERATIONS = 64
+CLOSE = 0.1
+"""What is off by no more than that fits."""
+
+HEAD = ("published", "target", "us", *COSTS, "off", "note")
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A published time per tile, and the strategy that models how the loop was run."""
+    """A published figure by its name, to be measured like other points."""
 
-    form: str
-    public_us: float
-    strategy: str
-    tiles: int
+    what: str
 
-    def simulated_us(self) -> float:
-        """Return the time per tile on the simulated target."""
-        program = kernels.load("calibration-loop").program(tiles=self.tiles)
-        iterations = ITERATIONS // self.tiles
-        timeline = simulate(synchronize(program, TARGET, self.strategy), {"n": iterations})
-        return timeline.latency / (iterations * self.tiles) / 1000
+    @property
+    def title(self) -> str:
+        """What is measured, in words."""
+        return self.what
 
+    @property
+    def figure(self) -> Published:
+        """Return what was published."""
+        (figure,) = (figure for figure in FIGURES if figure.what == self.what)
+        return figure
 
-POINTS = (
-    Point("unrolled loop", 7.5, "scoreboard", 1),
-    Point("device loop, a barrier per tile", 17.9, "barrier", 1),
-    Point("device loop, a barrier per four tiles", 10.2, "barrier", 4),
-)
-
-
-def table() -> str:
-    """Return the points as a table."""
-    rows = [["us per tile", "public", "here", "off", "strategy"]]
-    for point in POINTS:
-        here = point.simulated_us()
-        off = f"{here / point.public_us - 1:+.1%}"
-        rows.append([point.form, f"{point.public_us}", f"{here:.1f}", off, point.strategy])
-    return "\n".join(aligned(rows))
+    def measure(self) -> dict[str, Any]:
+        """Return the simulated time in us for each set of costs. Raise HeadwayError."""
+        target = targets.load(self.figure.target)
+        return {
+            "what": self.what,
+            "us": {costs: self.figure.run(spread(target, costs)) for costs in COSTS},
+        }
 
 
-if __name__ == "__main__":
-    print(table())
+def points() -> list[Point]:
+    """Return a point for each figure."""
+    return [Point(figure.what) for figure in FIGURES]
+
+
+def off(result: dict[str, Any], costs: str = "default") -> float:
+    """Return by what fraction the simulated time is longer than the published one."""
+    return result["us"][costs] / Point(result["what"]).figure.us - 1
+
+
+def report(results: Sequence[dict[str, Any]]) -> str:
+    """Return the table, the sources, and why some figures do not fit."""
+    notes: dict[str, int] = {}
+    rows = [_row(result, notes) for result in results]
+    fit = sum(abs(off(result)) <= CLOSE for result in results)
+    between = sum(off(r, COSTS[0]) <= 0 <= off(r, COSTS[-1]) for r in results)
+    return "\n\n".join(
+        [
+            table(HEAD, rows),
+            f"{fit} of {len(results)} are off by at most {CLOSE:.0%} with usual costs; {between}"
+            " lie between both ends.",
+            "\n".join(f"{number}. {text[0].upper()}{text[1:]}." for text, number in notes.items()),
+        ]
+    )
+
+
+def _row(result: dict[str, Any], notes: dict[str, int]) -> tuple[str, ...]:
+    figure = Point(result["what"]).figure
+    said = [f"source: {figure.source}"]
+    if figure.why and abs(off(result)) > CLOSE / 2:
+        said.append(figure.why)
+    numbers = (notes.setdefault(text, len(notes) + 1) for text in said)
+    return (
+        figure.what,
+        figure.target,
+        _us(figure.us),
+        *(_us(result["us"][costs]) for costs in COSTS),
+        f"{off(result):+.0%}",
+        ", ".join(map(str, numbers)),
+    )
+
+
+def _us(time: float) -> str:
+    return f"{time:,.0f}" if time >= 100 else f"{time:.3g}"

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from math import exp, log
+from collections.abc import Callable, Sequence
 from statistics import median
 
-from headway.bench import calibration
+from headway.bench import allocation
 from headway.bench.points import ALL, SIZE
+from headway.bench.remainder import HOP, PARTS
 from headway.bench.run import Result
+from headway.bench.tables import Cells, geometric, table
 from headway.compiler import BASELINE, IDEAL, duration
 from headway.targets.spread import COSTS
 
 COUNTED = "counted"
-Cells = Sequence[str]
 
 
 def page(results: list[Result], pictures: Sequence[str] = ()) -> str:
@@ -22,7 +22,6 @@ def page(results: list[Result], pictures: Sequence[str] = ()) -> str:
     for result in results:
         tables.setdefault(result["table"], []).append(result)
     parts = [INTRODUCTION, *(f"![{picture}](images/{picture}.svg)" for picture in pictures)]
-    parts += [f"## Published times\n\n```text\n{calibration.table()}\n```"]
     parts += [section(tables[name]) for name, section in SECTIONS.items() if name in tables]
     return "\n\n".join(parts) + "\n"
 
@@ -30,13 +29,22 @@ def page(results: list[Result], pictures: Sequence[str] = ()) -> str:
 INTRODUCTION = f"""\
 # Results
 
-`make bench` writes this page. Latencies are simulated ([timing](timing.md)); no hardware was used.
+`make bench` writes this page. Latencies are simulated; no hardware was used. [How well that agrees
+with published times](timing.md#calibration) is on a page of its own.
 *Ideal* is a machine whose synchronization costs nothing, `barrier` the fewest barriers that we know
 how to place, `barrier-always` one in front of and behind every iteration. U is the number of tiles
 per loop iteration, B the number of slots that a tile rotates through. All points of a kernel do
 about the same work, {SIZE} times that of its usual inputs (`headway list kernels`).
 
 *Saved* is 1 - `counted` / `barrier`; *excess* is `counted` / ideal - 1."""
+
+
+LOST = """\
+The same engine programs with more and more of the costs of synchronization, as fractions of the
+ideal time. *hop*: the ideal machine on which a signal is seen a hop later; no program that waits
+for semaphores is faster. *placement*: waits that are too late. *waits*, *registers*: what these
+instructions take. *loops*: loop control, which a program has with any synchronization. A step may
+be below 0 where transfers come in another order."""
 
 
 def saved(result: Result) -> float:
@@ -49,15 +57,15 @@ def excess(result: Result, strategy: str = COUNTED) -> float:
     return latency(result, strategy) / latency(result, IDEAL) - 1
 
 
+def beyond_hops(result: Result) -> float:
+    """Return by what fraction `counted` takes longer than the ideal machine with hops."""
+    parts: dict[str, float] = result["parts"]
+    return (1 + sum(parts.values())) / (1 + parts[HOP]) - 1
+
+
 def latency(result: Result, strategy: str) -> float:
     """Return a latency in ns."""
     return result["strategies"][strategy]["latency_ns"]
-
-
-def geometric(ratios: Iterable[float]) -> float:
-    """Return the geometric mean of numbers above 0."""
-    logs = [log(ratio) for ratio in ratios]
-    return exp(sum(logs) / len(logs))
 
 
 def _suite(results: list[Result]) -> str:
@@ -73,7 +81,40 @@ def _suite(results: list[Result]) -> str:
             f"Saved {least:.0%} to {most:.0%}, median {median(map(saved, some)):.0%}; excess"
             f" {means:.1%} in the geometric mean, {max(map(excess, some)):.1%} at most.",
         ]
-    return "\n\n".join(parts)
+    lost = [result for result in results if "parts" in result and result["target"] == "trn2"]
+    return "\n\n".join([*parts, *([_lost(lost)] if lost else [])])
+
+
+def _lost(results: list[Result]) -> str:
+    rows = [
+        (
+            result["kernel"],
+            *(f"{result['parts'][part]:+.1%}" for part in PARTS),
+            f"{sum(result['parts'].values()):+.1%}",
+            f"{beyond_hops(result):+.1%}",
+        )
+        for result in results
+    ]
+    sums = {
+        "over ideal": [1 + sum(result["parts"].values()) for result in results],
+        "over ideal with hops": [1 + beyond_hops(result) for result in results],
+        "for placement, waits and registers": [
+            1 + sum(result["parts"][part] for part in PARTS if part not in (HOP, "loops"))
+            for result in results
+        ],
+    }
+    means = (
+        f"{what} {geometric(each) - 1:.1%}, {max(each) - 1:.1%} at most"
+        for what, each in sums.items()
+    )
+    return "\n\n".join(
+        [
+            "### What is lost to the ideal machine, on trn2",
+            LOST,
+            table(("kernel", *PARTS, "over ideal", "over ideal with hops"), rows),
+            f"Geometric means: {'; '.join(means)}.",
+        ]
+    )
 
 
 def _suite_row(result: Result) -> Cells:
@@ -141,6 +182,29 @@ def _manual(results: list[Result]) -> str:
     )
 
 
+def _nki(results: list[Result]) -> str:
+    head = ("kernel", "target", IDEAL, BASELINE, COUNTED, "saved", "excess")
+    rows = [
+        (
+            result["kernel"],
+            result["target"],
+            *(duration(latency(result, name)) for name in (IDEAL, BASELINE, COUNTED)),
+            f"{saved(result):.0%}",
+            f"{excess(result):.1%}",
+        )
+        for result in results
+    ]
+    return "\n\n".join(
+        [
+            "## The same kernels from NKI sources",
+            "Those of the suite that are [NKI kernels](../src/headway/kernels/nki) too"
+            " (`--param nki=1`), traced by the front end: in float32, with each row as one tile,"
+            " where the texts above may have other types and chunks.",
+            table(head, rows),
+        ]
+    )
+
+
 def _costs(results: list[Result]) -> str:
     kernels = list(dict.fromkeys(result["kernel"] for result in results))
     by = {(result["kernel"], result["costs"]): result for result in results}
@@ -202,8 +266,10 @@ SECTIONS: dict[str, Callable[[list[Result]], str]] = {
     "suite": _suite,
     "tiles": _tiles,
     "manual": _manual,
+    "nki": _nki,
     "costs": _costs,
     "chain": _chain,
+    "allocation": allocation.section,
     "options": _options,
 }
 
@@ -215,9 +281,3 @@ def _shape(result: Result) -> tuple[int, int]:
 def _title(result: Result) -> str:
     params = ", ".join(f"{name}={value}" for name, value in result["params"].items())
     return f"{result['kernel']} ({params})"
-
-
-def table(head: Cells, rows: Iterable[Cells]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from headway import compiler, targets
-from headway.bench.page import geometric, table
 from headway.bench.peer_shapes import INPUTS, randomly, shapes, straight
 from headway.bench.run import executor, measured
+from headway.bench.tables import geometric, table
 from headway.check import check
 from headway.ir.expr import Inputs
 from headway.ir.program import Program

@@ -10,6 +10,7 @@ from typing import Any
 
 from headway.bench.page import BASELINE, COUNTED, excess, latency, saved
 from headway.bench.run import Result
+from headway.bench.sweeps import Point
 
 # Okabe and Ito's colours can be told apart by colour-blind people.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -17,11 +18,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
 def draw(results: list[Result], folder: Path) -> tuple[str, ...]:
     """Write the pictures that there are figures for; return their names."""
-    matplotlib: Any = import_module("matplotlib")  # slow to import, and an extra
-    matplotlib.use("svg")
-    pyplot: Any = import_module("matplotlib.pyplot")
-    pyplot.rcParams.update({"svg.hashsalt": "headway", "font.size": 9})
-    folder.mkdir(parents=True, exist_ok=True)
+    pyplot = _pyplot()
     drawn: list[str] = []
     for name, (table, picture) in PICTURES.items():
         some = [result for result in results if result["table"] == table]
@@ -29,11 +26,42 @@ def draw(results: list[Result], folder: Path) -> tuple[str, ...]:
             figure = pyplot.figure(figsize=(8, 3.4), layout="constrained")
             axes = figure.add_subplot()
             picture(axes, some)
-            axes.spines[["top", "right"]].set_visible(False)
-            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-            pyplot.close(figure)
+            _save(pyplot, figure, axes, folder / f"{name}.svg")
             drawn.append(name)
     return tuple(drawn)
+
+
+def draw_sweep(name: str, parameter: str, points: list[Point], folder: Path) -> None:
+    """Write the picture of a sweep: what each strategy loses on trn2, but for barriers."""
+    pyplot = _pyplot()
+    figure = pyplot.figure(figsize=(8, 2.8), layout="constrained")
+    axes = figure.add_subplot()
+    some = [point for point in points if point.target == "trn2"]
+    shown = [column for column in some[0].latencies if column != "barrier"]
+    for colour, column in zip(COLOURS, shown, strict=False):
+        losses = [100 * point.loss(column) for point in some]
+        axes.plot([point.value for point in some], losses, "o-", color=colour, label=column)
+    axes.set(xlabel=parameter, ylabel="over ideal, %", xscale="log", ylim=(0, None))
+    values = [point.value for point in some]
+    axes.set_xticks(values, labels=map(str, values))
+    axes.minorticks_off()
+    axes.legend(frameon=False)
+    _save(pyplot, figure, axes, folder / f"sweep-{name}.svg")
+
+
+def _pyplot() -> Any:
+    matplotlib: Any = import_module("matplotlib")  # slow to import, and an extra
+    matplotlib.use("svg")
+    pyplot: Any = import_module("matplotlib.pyplot")
+    pyplot.rcParams.update({"svg.hashsalt": "headway", "font.size": 9})
+    return pyplot
+
+
+def _save(pyplot: Any, figure: Any, axes: Any, path: Path) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
 
 
 def _saved(axes: Any, results: list[Result]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from headway import kernels, strategies, targets
+from headway.bench.remainder import parts
 from headway.compiler import Measured, compare, fit
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
@@ -67,8 +68,10 @@ class Point:
             measured[option] = _without(option, program, on, inputs)
         if self.table == "manual":
             measured["manual"] = _manual(self.kernel, on, inputs)
+        lost = {"parts": parts(program, inputs, on)} if self.table == "suite" else {}
         return {
             **found.to_json(),
+            **lost,
             **asdict(self),
             "params": params,
             "without": list(self.without),
@@ -93,6 +96,8 @@ def _of_kernel(name: str, quick: bool) -> Iterator[Point]:
         yield Point("suite", name, target, strategies=ALL)
         if name in manual.names():
             yield Point("manual", name, target)
+        if any(parameter.name == "nki" for parameter in kernels.load(name).parameters):
+            yield Point("nki", name, target, (("nki", 1),))
     if not any(parameter.name == "tiles" for parameter in kernels.load(name).parameters):
         return
     for tiles in (1, 4) if quick else TILES:

@@ -1,7 +1,8 @@
 """Programs of one shape each, to be made as large as one likes.
 
-They show what runs out first: names for dependences (`fan-out`), slots (`rotation`, `bursts`),
-levels (`nest`), and time to synchronize at all (`line`). All use the engines `scalar` and `vector`.
+They show what runs out first: names for dependences (`fan-out`), slots (`rotation`, `bursts`,
+`in-place`), levels (`nest`), time between instructions (`recurrence`), and time to synchronize at
+all (`line`). They use the engines `scalar` and `vector`, some of them `gpsimd` too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ def shape(name: str, **params: int) -> Program:
     if list(params) != [parameter]:
         raise InvalidInput(Diagnostic(f"shape {name!r} has the parameter {parameter!r}"))
     head = (f"program @{name} {{", "input n", "engine scalar", "engine vector")
-    return parse("\n".join([*head, *lines(params[parameter]), "}"]), name)
+    body = list(lines(params[parameter]))
+    more = ["engine gpsimd"] if any(line.lstrip().startswith("gpsimd") for line in body) else []
+    return parse("\n".join([*head, *more, *body, "}"]), name)
 
 
 def _rotation(slots: int) -> Iterator[str]:
@@ -73,6 +76,30 @@ def _level(level: int, depth: int) -> Iterator[str]:
     yield "}"
 
 
+def _in_place(slots: int) -> Iterator[str]:
+    """Fill a slot, change it in place, take it out: three engines on one buffer (T6)."""
+    ahead = slots - 1
+    yield f"buffer x slots {slots}"
+    yield from (f"scalar first{k} writes(x[{k}]) takes({DURATION})" for k in range(ahead))
+    yield "loop i n {"
+    yield f"  scalar fill writes(x[(i + {ahead}) % {slots}]) takes({DURATION})"
+    yield f"  vector change reads(x[i % {slots}]) writes(x[i % {slots}]) takes({DURATION})"
+    yield f"  gpsimd take reads(x[i % {slots}]) takes({DURATION})"
+    yield "}"
+
+
+def _recurrence(duration: int) -> Iterator[str]:
+    """Six instructions, each of which needs the one before on another engine, round and round."""
+    yield "buffer state"
+    yield "buffer part"
+    yield "loop i n {"
+    for k in range(6):
+        reads, writes = ("state", "part") if k % 2 == 0 else ("part", "state")
+        engine = ("scalar", "vector", "gpsimd")[k % 3]
+        yield f"  {engine} step{k} reads({reads}) writes({writes}) takes({duration})"
+    yield "}"
+
+
 def _line(size: int) -> Iterator[str]:
     """A straight line: the two engines take turns on 17 buffers, in an order without a period."""
     yield from (f"buffer x{k}" for k in range(17))
@@ -87,6 +114,8 @@ SHAPES: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "bursts": ("slots", _bursts),
     "fan-out": ("width", _fan_out),
     "nest": ("depth", _nest),
+    "in-place": ("slots", _in_place),
+    "recurrence": ("duration", _recurrence),
     "line": ("size", _line),
 }
 """By name: the parameter, and what yields the lines behind the declaration of the engines."""

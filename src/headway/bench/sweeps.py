@@ -1,6 +1,6 @@
 """Make one thing of a program larger and larger, and see what each strategy loses to the ideal.
 
-`python -m headway.bench.sweeps` writes `results/sweeps.json` and `docs/sweeps.md`.
+`python -m headway.bench.sweeps` writes `results/sweeps.json`, `docs/sweeps.md` and its pictures.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from headway import targets
+from headway import kernels, targets
 from headway.bench.shapes import shape
+from headway.bench.tables import Cells, table
 from headway.compiler import duration, synchronize
 from headway.ir.expr import Inputs
+from headway.ir.program import Program
 from headway.sim import simulate, simulate_ideal
 from headway.strategies import Strategy
 from headway.strategies.flags import Flags
+from headway.targets import Target
+from headway.targets.limits import limited
 
 TARGETS = ("generic", "trn2")
 MANY = 1000
@@ -55,6 +59,22 @@ class Sweep:
     inputs: Inputs
     title: str
     text: str
+    is_limit: bool = False
+    """Whether the parameter is a limit of the target, and the program stays a rotation of 4."""
+
+    def program(self, value: int) -> Program:
+        """Return the program for a value of the parameter."""
+        if self.is_limit:
+            return shape("rotation", slots=4)
+        if self.shape.startswith("chain-"):
+            engines = int(self.shape.removeprefix("chain-"))
+            return kernels.load("sync-chain").program(engines=engines, duration=value, buffers=2)
+        return shape(self.shape, **{self.parameter: value})
+
+    def target(self, name: str, value: int) -> Target:
+        """Return the target for a value of the parameter."""
+        target = targets.load(name)
+        return limited(target, {self.parameter: value}) if self.is_limit else target
 
     def points(self, values: tuple[int, ...] = (), on: tuple[str, ...] = ()) -> Iterator[Point]:
         """Measure, with some of the values or on some of the targets only if they are given."""
@@ -77,11 +97,11 @@ class Point:
         """Return by what fraction a strategy takes longer than the ideal machine."""
         return self.latencies[column] / self.ideal - 1
 
-    def __str__(self) -> str:
+    def cells(self) -> Cells:
         """Return the row of the table."""
         losses = (f"{self.loss(column):.1%}" for column in self.latencies)
-        cells = (str(self.value), self.target, duration(self.ideal), *losses)
-        return f"| {' | '.join(cells)} |"
+        gain = f"{self.latencies['barrier'] / self.latencies['counted']:.2f}x"
+        return (str(self.value), self.target, duration(self.ideal), *losses, gain)
 
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
@@ -134,12 +154,57 @@ SWEEPS = (
         " use in front of the next loop and behind it: there is work at every level. Flags lose by"
         " draining a loop whenever it ends, less for want of names; phases go on to its next run.",
     ),
+    *(
+        Sweep(
+            f"chain-{engines}",
+            "duration",
+            (64, 128, 256, 512, 1024, 2048),
+            {"n": 256},
+            f"A chain of {engines} engines",
+            "Each hands tiles on to the next through two slots; every instruction takes so many ns."
+            + more,
+        )
+        for engines, more in (
+            (2, " A barrier serializes the chain, so that the gain grows with its length."),
+            (3, ""),
+            (4, ""),
+        )
+    ),
+    Sweep(
+        "in-place",
+        "slots",
+        (2, 3, 4, 8),
+        {"n": 256},
+        "Change in place (T6)",
+        "One engine fills a slot ahead, one changes it in place, one takes it out: two dependences"
+        " on one slot, in a buffer of so many.",
+    ),
+    Sweep(
+        "recurrence",
+        "duration",
+        (32, 64, 128, 256, 512, 1024),
+        {"n": 256},
+        "A recurrence of short instructions",
+        "Six instructions of so many ns on three engines in turn, each of which needs the one"
+        " before, as in a recurrent delta rule: nothing overlaps, and every hop counts.",
+    ),
+    Sweep(
+        "semaphores",
+        "width",
+        (4, 6, 8, 10, 12, 16, 32),
+        {"n": 2000},
+        "Width of semaphores (T18)",
+        "Semaphores of so many bits, with a sign, in a rotation over four slots of 2,000"
+        " iterations. Where counters could run full, barriers at run-time intervals start them"
+        " again.",
+        is_limit=True,
+    ),
 )
 
 
 def _point(sweep: Sweep, value: int, name: str) -> Point:
-    target = targets.load(name)
-    program = targets.bind(shape(sweep.shape, **{sweep.parameter: value}), target)
+    target = sweep.target(name, value)
+    program = targets.bind(sweep.program(value), target)
     ideal = simulate_ideal(program, sweep.inputs, target).latency
     latencies = {
         title: simulate(synchronize(program, target, strategy), sweep.inputs, target).latency
@@ -149,19 +214,22 @@ def _point(sweep: Sweep, value: int, name: str) -> Point:
 
 
 def section(sweep: Sweep, points: list[Point]) -> str:
-    """Return the heading, the text and the table of a sweep."""
-    columns = (sweep.parameter, "target", "ideal", *STRATEGIES)
-    head = f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}"
-    return "\n".join([f"## {sweep.title}\n\n{sweep.text}\n\n{head}", *map(str, points)]) + "\n"
+    """Return the heading, the text, the picture and the table of a sweep."""
+    head = (sweep.parameter, "target", "ideal", *STRATEGIES, "counted vs barrier")
+    parts = [f"## {sweep.title}", sweep.text, f"![{sweep.shape}](images/sweep-{sweep.shape}.svg)"]
+    return "\n\n".join([*parts, table(head, [point.cells() for point in points])]) + "\n"
 
 
 def main() -> None:
-    """Write both files below the current folder, and print the tables."""
+    """Write the files below the current folder, and print the tables."""
+    from headway.bench.pictures import draw_sweep  # it knows these points
+
     pages, found = [INTRODUCTION], list[Point]()
     for sweep in SWEEPS:
         points = list(sweep.points())
         found += points
         pages.append(section(sweep, points))
+        draw_sweep(sweep.shape, sweep.parameter, points, Path("docs/images"))
         print(pages[-1])
     Path("results").mkdir(exist_ok=True)
     text = json.dumps([point.to_json() for point in found], indent=2)

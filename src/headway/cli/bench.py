@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,14 @@ def add_parser(subparsers: Any) -> None:
         "measure the suite of kernels over tiles, slots, targets and costs",
         "headway bench --quick --kernels softmax,matmul",
         "headway bench --page docs --jobs 2",
+        "headway bench --calibration",
         "headway bench --scheduler tcp://10.0.0.1:8786",
     )
     parser.add_argument("--kernels", metavar="A,B", help="only these (see: headway list kernels)")
     parser.add_argument("--quick", action="store_true", help="a few points of each kernel")
+    parser.add_argument(
+        "--calibration", action="store_true", help="the model beside published times instead"
+    )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one per core)")
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="measure on the workers of this Dask scheduler"
@@ -35,7 +40,10 @@ def add_parser(subparsers: Any) -> None:
         help="keep what is measured here, and take from here what is already (default: results)",
     )
     parser.add_argument(
-        "--page", type=Path, metavar="FOLDER", help="write results.md and its pictures here"
+        "--page",
+        type=Path,
+        metavar="FOLDER",
+        help="write results.md and its pictures here, or the table of timing.md",
     )
     add_json(parser)
     parser.set_defaults(run=run)
@@ -44,17 +52,21 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway import kernels
+    from headway.bench.allocation import points as allocated
     from headway.bench.page import page
     from headway.bench.points import points
     from headway.bench.run import executor, measured
     from headway.cli.files import print_json
 
+    if args.calibration:
+        return _calibration(args)
     chosen = tuple(args.kernels.split(",")) if args.kernels else ()
     for name in chosen:
         kernels.load(name)  # an unknown name is an error before anything is measured
     folder: Path = args.results
     with executor(args.jobs, args.scheduler) as pool:
-        wanted = points(chosen, args.quick)
+        buffers = () if chosen or args.quick else allocated()
+        wanted = chain(points(chosen, args.quick), buffers)
         results = measured(wanted, folder / "points", pool, _say)
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(results, indent=2)
@@ -65,6 +77,23 @@ def run(args: Namespace) -> int:
         print_json({"points": results})
     else:
         print(page(results))
+    return 0
+
+
+def _calibration(args: Namespace) -> int:
+    from headway.bench.calibration import points, report
+    from headway.bench.run import executor, measured
+    from headway.bench.tables import put
+    from headway.cli.files import print_json
+
+    with executor(args.jobs, args.scheduler) as pool:
+        results = measured(points(), args.results / "points", pool, _say)
+    if args.page:
+        put(args.page / "timing.md", "calibration", report(results))
+    if args.json:
+        print_json({"points": results})
+    else:
+        print(report(results))
     return 0
 
 

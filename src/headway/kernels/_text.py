@@ -18,11 +18,13 @@ from string import Template
 
 from headway.ir import parse
 from headway.ir.program import Program
+from headway.kernels._traced import Source
 from headway.kernels.kernel import Kernel, Parameter
 
 TILES = Parameter("tiles", 1, "tiles per loop iteration", maximum=64)
 BUFFERS = Parameter("buffers", 2, "slots per tile", maximum=64)
 STATIC = Parameter("static", 0, "1 makes the usual trip counts constants", minimum=0, maximum=1)
+NKI = Parameter("nki", 0, "1 traces the kernel's NKI source", minimum=0, maximum=1)
 _BLOCK = re.compile(r"^ *# tiles of (\w+)\n(.*?)^ *# end\n", re.MULTILINE | re.DOTALL)
 
 
@@ -32,10 +34,18 @@ def text_kernel(
     text: str,
     inputs: Mapping[str, int | list[int]],
     *parameters: Parameter,
+    source: Source | None = None,
 ) -> Kernel:
-    """Return the kernel that a text describes; each has the three parameters above too."""
+    """Return the kernel that a text describes; each has the first three parameters above too.
 
-    def build(tiles: int, buffers: int, static: int, **others: int) -> Program:
+    With a `source` it has the fourth, and is that NKI kernel if it is asked for.
+    """
+
+    def build(tiles: int, buffers: int, static: int, nki: int = 0, **others: int) -> Program:
+        if source and nki:
+            trips = inputs[source.trips] if static else None
+            return source.program(tiles, buffers, trips if isinstance(trips, int) else None)
+
         def repeated(block: re.Match[str]) -> str:
             iteration, body = block.groups()
             return "".join(
@@ -51,7 +61,7 @@ def text_kernel(
         found = Template(_BLOCK.sub(repeated, text)).substitute(values)
         return parse(_fixed(found, inputs) if static else found, name)
 
-    shape = (TILES, BUFFERS, STATIC, *parameters)
+    shape = (TILES, BUFFERS, STATIC, *((NKI,) if source else ()), *parameters)
     return Kernel(name, description, shape, inputs, build, _per_tile(text, inputs))
 
 

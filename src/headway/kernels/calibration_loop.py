@@ -11,6 +11,8 @@ from string import Template
 
 from headway.ir import parse
 from headway.ir.program import Program
+from headway.kernels._text import NKI
+from headway.kernels._traced import Source
 from headway.kernels.kernel import Kernel, Parameter
 
 PROGRAM = Template("""\
@@ -43,8 +45,13 @@ does(dma, bytes=1048576, dtype=float32, moves=store)
 """)
 
 
-def build(tiles: int, buffers: int) -> Program:
+SOURCE = Source("calibration_loop", lambda tiles: {"x": f"float32[{tiles * 128},2048]"})
+
+
+def build(tiles: int, buffers: int, nki: int) -> Program:
     """Return the loop with `tiles` tiles per iteration."""
+    if nki:
+        return SOURCE.program(tiles, buffers)
 
     def each(part: Template) -> str:
         return "".join(part.substitute(tile=tile, slots=buffers) for tile in range(tiles))
@@ -59,6 +66,7 @@ KERNEL = Kernel(
     (
         Parameter("tiles", 1, "tiles per loop iteration"),
         Parameter("buffers", 2, "slots per tile"),
+        NKI,
     ),
     {"n": 64},
     build,

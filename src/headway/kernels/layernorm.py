@@ -1,6 +1,7 @@
 """LayerNorm over rows of 2,048: statistics in chunks of 512, weights loaded once for all rows."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @layernorm {
@@ -36,4 +37,15 @@ program @layernorm {
 }
 """
 
-KERNEL = text_kernel("layernorm", "LayerNorm over rows, in chunks", PROGRAM, {"n": 24})
+SOURCE = Source(
+    "layernorm",
+    lambda tiles: {
+        "x": f"float32[{tiles * 128},2048]",
+        "gamma": "float32[1,2048]",
+        "beta": "float32[1,2048]",
+    },
+)
+
+KERNEL = text_kernel(
+    "layernorm", "LayerNorm over rows, in chunks", PROGRAM, {"n": 24}, source=SOURCE
+)

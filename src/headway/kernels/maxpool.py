@@ -1,6 +1,7 @@
 """Max pooling, 3 by 3: nine shifted maxima in place, on the vector engine alone."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @maxpool {
@@ -23,4 +24,6 @@ program @maxpool {
 }
 """
 
-KERNEL = text_kernel("maxpool", "max pooling, 3 by 3", PROGRAM, {"n": 24})
+SOURCE = Source("maxpool", lambda tiles: {"image": f"float32[{tiles * 128 + 2},514]"})
+
+KERNEL = text_kernel("maxpool", "max pooling, 3 by 3", PROGRAM, {"n": 24}, source=SOURCE)

@@ -1,6 +1,7 @@
 """RMSNorm over rows of 2,048: the sum comes with the squares; gamma is loaded once."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @rmsnorm {
@@ -27,4 +28,8 @@ program @rmsnorm {
 }
 """
 
-KERNEL = text_kernel("rmsnorm", "RMSNorm over rows", PROGRAM, {"n": 24})
+SOURCE = Source(
+    "rmsnorm", lambda tiles: {"x": f"float32[{tiles * 128},1024]", "gamma": "float32[1,1024]"}
+)
+
+KERNEL = text_kernel("rmsnorm", "RMSNorm over rows", PROGRAM, {"n": 24}, source=SOURCE)

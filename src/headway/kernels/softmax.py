@@ -1,6 +1,7 @@
 """Softmax over rows of 1,024: each tile of 128 rows alone, nothing carried from tile to tile."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @softmax {
@@ -27,4 +28,6 @@ program @softmax {
 }
 """
 
-KERNEL = text_kernel("softmax", "softmax over rows", PROGRAM, {"n": 24})
+SOURCE = Source("softmax", lambda tiles: {"x": f"float32[{tiles * 128},1024]"})
+
+KERNEL = text_kernel("softmax", "softmax over rows", PROGRAM, {"n": 24}, source=SOURCE)

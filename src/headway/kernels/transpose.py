@@ -1,6 +1,7 @@
 """Transposition of a matrix: four blocks of a tile through the tensor engine and PSUM."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @transpose {
@@ -23,4 +24,9 @@ program @transpose {
 }
 """
 
-KERNEL = text_kernel("transpose", "transposition of a matrix", PROGRAM, {"n": 32})
+SOURCE = Source(
+    "transpose",
+    lambda tiles: {"x": f"float32[{tiles * 512},128]", "identity": "float32[128,128]"},
+)
+
+KERNEL = text_kernel("transpose", "transposition of a matrix", PROGRAM, {"n": 32}, source=SOURCE)

@@ -51,10 +51,10 @@ class Costs:
     has_register_sums: bool
     is_shared: bool
 
-    def without_synchronization(self) -> Costs:
-        """Return the costs of the ideal machine: only work and data movement take time."""
-        free = replace(self, hop=0, wait=0, register=0, branch=0, loop=0, flag=0)
-        return replace(free, rendezvous=0, reset=0)
+    def without_synchronization(self, hops: bool = False) -> Costs:
+        """Return the costs of the ideal machine: only work and data movement take time, or hops."""
+        free = replace(self, wait=0, register=0, branch=0, loop=0, flag=0, rendezvous=0, reset=0)
+        return free if hops else replace(free, hop=0)
 
 
 @dataclass(frozen=True, slots=True)

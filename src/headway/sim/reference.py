@@ -30,16 +30,18 @@ def run(
 
 
 def simulate_ideal(
-    program: Program, inputs: Inputs, target: Target, *, detail: bool = False
+    program: Program, inputs: Inputs, target: Target, *, detail: bool = False, hops: bool = False
 ) -> Timeline:
     """Simulate the ideal machine: work and data movement take their time, synchronization none.
 
     `program` is bound to `target`. Every engine issues its instances in order, each as soon as what
-    it requires has completed, and shows by a signal. Raise InvalidInput as `headway.spec.required`
-    does, and InvalidProgram if a silent instance that is waited for has no signal behind it.
+    it requires has completed, and shows by a signal. With `hops` a signal is seen a hop later, and
+    all else is free: no waits through semaphores can be faster. Raise InvalidInput as
+    `headway.spec.required` does, and InvalidProgram if a silent instance that is waited for has no
+    signal behind it.
     """
     bound = model(program, target)
-    free = replace(bound, costs=bound.costs.without_synchronization())
+    free = replace(bound, costs=bound.costs.without_synchronization(hops))
     steps: dict[str, list[Action]] = {engine: [] for engine in program.hosts}
     needs = list(required(program, inputs))
     signals = Signals.of(instance for instance, _ in needs)

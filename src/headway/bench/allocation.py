@@ -1,0 +1,140 @@
+"""Buffers by hand beside automatic ones: latency, and what tiles take of each partition.
+
+For kernels of the suite the hand is `kernels/nki/by_hand.py`, with an address for every tile; the
+automatic allocator gets the plain loops. Kernels of packages place nothing themselves: for them the
+hand is double buffering, two slots for whatever is allocated in a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from headway import targets
+from headway.bench.tables import table
+from headway.compiler import duration, synchronize
+from headway.errors import HeadwayError
+from headway.frontends import ArgSpec, Trace, record
+from headway.frontends.nki.memory import Buffers
+from headway.frontends.nki.packaged import KERNELS
+from headway.kernels._traced import FOLDER
+from headway.sim import simulate
+from headway.targets import Target
+
+TARGET = "trn2"
+EVEN = 0.001
+"""Times that differ by no more than that are the same."""
+
+_ROW = "float32[1,1024]"
+_ROWS = "float32[4096,1024]"
+SUITE: Mapping[str, Mapping[str, str]] = {
+    "calibration_loop": {"x": "float32[4096,2048]"},
+    "matmul": {"a": "float32[1024,512]", "b": "float32[1024,1024]"},
+    "maxpool": {"image": "float32[2050,514]"},
+    "rmsnorm": {"x": _ROWS, "gamma": _ROW},
+    "softmax": {"x": _ROWS},
+    "transpose": {"x": "float32[8192,128]", "identity": "float32[128,128]"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One kernel; `package` is empty for those of the suite."""
+
+    kernel: str
+    package: str = ""
+
+    @property
+    def title(self) -> str:
+        """What is measured, in words."""
+        return f"buffers of {' '.join(filter(None, (self.package, self.kernel)))}"
+
+    def measure(self) -> dict[str, Any]:
+        """Return both kinds of allocation; one that is impossible has its reason instead."""
+        by_hand, plain, ways = self._traces()
+        return {
+            "table": "allocation",
+            "kernel": self.kernel,
+            "package": self.package,
+            "hand": _measured(by_hand, ways),
+            "automatic": _measured(plain, "automatic"),
+        }
+
+    def _traces(self) -> tuple[Trace, Trace, Buffers]:
+        if self.package:
+            (known,) = (k for k in KERNELS if (k.package, k.name) == (self.package, self.kernel))
+            trace = known.record()
+            return trace, trace, 2
+        specs = {name: ArgSpec.parse(text) for name, text in SUITE[self.kernel].items()}
+        by_hand = record(FOLDER / "by_hand.py", self.kernel, specs)
+        plain = specs | {"tiles": ArgSpec.parse("1")}
+        return by_hand, record(FOLDER / f"{self.kernel}.py", self.kernel, plain), "as-written"
+
+
+def _measured(trace: Trace, buffers: Buffers) -> dict[str, Any]:
+    try:
+        traced = trace.traced({}, buffers)
+    except HeadwayError as error:
+        return {"error": error.diagnostics[0].message}
+    on: Target = targets.load(TARGET)
+    timeline = simulate(synchronize(traced.program, on, "counted"), {}, on)
+    used = traced.values.bytes_used
+    return {"latency_ns": timeline.latency, "sbuf": used("sbuf"), "psum": used("psum")}
+
+
+def points() -> Iterator[Point]:
+    """Return a point for each kernel that is there."""
+    yield from map(Point, SUITE)
+    yield from (Point(k.name, k.package) for k in KERNELS if k.is_installed())
+
+
+def ratio(result: Mapping[str, Any]) -> float | None:
+    """Return how long automatic buffers take over those by hand, if both are possible."""
+    hand, automatic = result["hand"], result["automatic"]
+    if "error" in hand or "error" in automatic:
+        return None
+    return automatic["latency_ns"] / hand["latency_ns"]
+
+
+def section(results: list[dict[str, Any]]) -> str:
+    """Return the part of the page of results."""
+    head = (
+        "kernel",
+        "by hand",
+        "automatic",
+        "ratio",
+        "SBUF by hand",
+        "automatic",
+        "PSUM by hand",
+        "automatic",
+    )
+    ratios = [found for result in results if (found := ratio(result)) is not None]
+    as_good = sum(found <= 1 + EVEN for found in ratios)
+    return "\n\n".join(
+        [
+            "## Buffers by hand and automatic ones",
+            TEXT,
+            table(head, map(_row, results)),
+            f"Automatic buffers are as fast or faster in {as_good} of {len(ratios)}.",
+        ]
+    )
+
+
+TEXT = """\
+`counted` on trn2, and the bytes that tiles take of each partition. For kernels of the suite every
+tile has [an address by hand](../src/headway/kernels/nki/by_hand.py), with double buffers, and the
+allocator gets the plain loops. Kernels of packages place nothing themselves: by hand means two
+slots for what is allocated in a loop. The allocator takes what room there is, up to eight slots."""
+
+
+def _row(result: Mapping[str, Any]) -> tuple[str, ...]:
+    hand, automatic, found = result["hand"], result["automatic"], ratio(result)
+    sides = (hand, automatic)
+    return (
+        f"{result['package']} `{result['kernel']}`".strip(),
+        *(one.get("error") or duration(one["latency_ns"]) for one in sides),
+        "-" if found is None else f"{found:.3f}",
+        *(f"{one['sbuf']:,}" if "sbuf" in one else "-" for one in sides),
+        *(f"{one['psum']:,}" if "psum" in one else "-" for one in sides),
+    )
