@@ -8,7 +8,7 @@ import json
 import time
 from pathlib import Path
 
-from checker.lean import CACHE, JOBS, ROOT, Failed
+from checker.lean import CACHE, ROOT, Failed
 from checker.modules import closure, compile_module, fingerprints, in_order
 
 
@@ -55,5 +55,5 @@ def controls(files: dict[str, Path]) -> bool:
             stamp.touch()
         return found
 
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(entries)) as pool:
         return all(list(pool.map(refused, entries)))

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from checker.lean import CACHE, FLAGS, JOBS, LEAN_PACKAGE, ROOT, Failed, lean
+from checker.lean import CACHE, FLAGS, LEAN_PACKAGE, ROOT, Failed, lean
 
 IMPORT = re.compile(r"^(?:public )?import (\S+)$", re.MULTILINE)
 
@@ -114,7 +114,7 @@ def closure(name: str, texts: dict[str, str]) -> list[str]:
 
 
 def check(files: dict[str, Path], wanted: list[str]) -> bool:
-    """Check the wanted modules and what they import, JOBS at a time, each as soon as its imports are done."""
+    """Check the wanted modules and what they import, each as soon as its imports are done."""
     order = in_order(files)
     texts = {name: files[name].read_text() for name in order}
     for name, text in texts.items():
@@ -131,24 +131,25 @@ def check(files: dict[str, Path], wanted: list[str]) -> bool:
 
     def work(name: str) -> None:
         needed = closure(name, texts)
+        ok = False
         with ready:
             ready.wait_for(lambda: all(other in done for other in needed))
-        if not all(done[other] for other in needed):
-            ok, line, output = False, f"{name:34} skipped: an import failed", ""
-        else:
+        try:
+            if not all(done[other] for other in needed):
+                print(f"{name:34} skipped: an import failed\n", end="", flush=True)
+                return
             ok, seconds, output = compile_module(
                 name, texts[name], [(other, hashes[other]) for other in needed], hashes[name]
             )
-            line = f"{name:34} {'ok' if ok else 'FAILED':7} {'unchanged' if ok and not seconds else f'{seconds:.0f} s'}"
-        print(line, flush=True)
-        if not ok and output:
-            print(output, flush=True)
-        with ready:
-            done[name] = ok
-            ready.notify_all()
+            spent = "unchanged" if ok and not seconds else f"{seconds:.0f} s"
+            said = "" if ok else f"{output}\n"
+            print(f"{name:34} {'ok' if ok else 'FAILED':7} {spent}\n{said}", end="", flush=True)
+        finally:
+            with ready:
+                done[name] = ok
+                ready.notify_all()
 
-    # Tasks start in dependency order, so a waiting task never keeps the one it waits for from running.
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(order)) as pool:
         list(pool.map(work, order))
     return all(done.values())
 

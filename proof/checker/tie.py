@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.lean import CACHE, JOBS, ROOT, lean
+from checker.lean import CACHE, ROOT, lean
 from checker.modules import closure, fingerprints, imports, in_order, module_body, place
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def tie(files: dict[str, Path]) -> bool:
         cases = [*(examples if first == seed else ()), *translation.random_cases(size, first)]
         name = f"{'examples, ' if first == seed else ''}programs {first} to {first + size - 1}"
         steps.append(partial(agrees_in_interpreter, name, cases, texts, order))
-    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(steps)) as pool:
         done = [pool.submit(step) for step in steps]
     return all([each.result() for each in done])
 
