@@ -60,12 +60,12 @@ def test_compute_takes_the_cycles_of_its_formula_and_the_drain_of_its_engine() -
 
 def test_accumulating_matmuls_overlap_and_do_not_wait_for_each_other() -> None:
     matmul = "tensor m reads(sums) writes(sums) does(matmul, elements=512, dtype=bfloat16)"
-    accumulating = program(f"loop k 8 {{ {matmul} }}", "buffer sums")
+    accumulating = program(f"loop k n {{ {matmul} }}", "input n buffer sums")
     synced = synchronize(accumulating, TRN2, "counted")
     assert synced.engine("tensor").registers == ()
     assert costs(synced.program)["m"] == Takes(629.667, 213.333)
     loop = float(TRN2.sequencer.loop)  # of the first iteration; the others run under a matmul
-    assert simulate(synced, {}).latency == pytest.approx(loop + 7 * 213.333 + 629.667)
+    assert simulate(synced, {"n": 8}).latency == pytest.approx(loop + 7 * 213.333 + 629.667)
 
 
 def test_short_compute_takes_the_least_cycles() -> None:
@@ -87,6 +87,15 @@ def test_operation_may_depend_on_engine_and_type() -> None:
         "m": round(512 / 2.8, 3),
         "n": round(4 * 512 / 2.8, 3),
     }
+
+
+def test_two_operands_take_half_as_long_on_trn1_where_one_is_in_psum() -> None:
+    body = "vector a does({}, elements=512)"
+    plain, psum = (
+        costs(bind(program(body.format(name)), TRN1))["a"].occupancy
+        for name in ("tensor_tensor", "tensor_tensor_psum")
+    )
+    assert psum == pytest.approx(plain / 2, abs=0.001)
 
 
 def test_names_of_the_instruction_set_are_names_of_operations() -> None:

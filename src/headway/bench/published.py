@@ -154,9 +154,7 @@ _ROW = "float32[1,8192]"
 _UNIT = {"identity": "float32[128,128]"}
 
 _SPILLS = "the published kernel spills to HBM; here everything fits"
-_OPERANDS = (
-    "fp32 operations with an operand in PSUM are documented as twice as fast; here they are not"
-)
+_OPERANDS = "not explained"
 _ONE_QUEUE = "all loads come through one queue here, 600 ns apart, also before the first product"
 _CHEAP = (
     "barriers of trn2 are assumed to be cheap, and what the published cost contains is not said"
@@ -235,6 +233,7 @@ FIGURES = (
         "trn2",
         14591,
         _kernel("bmm_softmax", {"a": "float32[16,4096,64]", "b": "float32[16,64,4096]", **_UNIT}),
+        "its fp32 products over 64 partitions took 1.71 us each in a probe, twice the formula",
     ),
     *(
         Published(

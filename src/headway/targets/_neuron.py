@@ -35,6 +35,7 @@ DOCUMENTED: tuple[Row, ...] = (
     ("tensor_copy", ALL, 1, 0, 64, f"{ISA}: tensor_copy = max(64, N)"),
     ("tensor_copy_predicated", VECTOR, 2, 0, 64, f"{ISA}: max(64, 2N), all operands in SBUF"),
     ("tensor_tensor", EITHER, 2, 0, 64, f"{ISA}: tensor_tensor = max(64, 2N)"),
+    ("tensor_tensor_psum", VECTOR, 1, 0, 64, f"{ISA}: max(64, N) with an operand in PSUM"),
     ("tensor_tensor:bfloat16", EITHER, 1, 0, 64, f"{ISA}: tensor_tensor in bf16 = max(64, N)"),
     ("tensor_tensor:float16", EITHER, 1, 0, 64, "assumed: as bf16"),
     ("tensor_scalar", ALL, 1, 0, 64, f"{ISA}: tensor_scalar = max(64, N), one or two operations"),

@@ -56,7 +56,9 @@ def free_size(shape: Sequence[int]) -> int:
 
 
 def work(operation: str, tensors: Sequence[Tensor]) -> Work:
-    """Return the cost of an engine's operation: the largest operand decides."""
+    """Return the cost of an engine's operation: the largest operand decides, and where some lie."""
+    if operation == "tensor_tensor" and any(t.buffer.name == "psum" for t in tensors):
+        operation = "tensor_tensor_psum"
     return _work(operation, tuple([(t.shape, t.dtype.name, t.itemsize) for t in tensors]))
 
 
