@@ -225,6 +225,23 @@ def test_a_kernel_that_does_not_fit_is_an_error_at_its_tile(cli: Cli, tmp_path: 
         assert "tile 'other': 1 x 80,000 bytes" in result.err
 
 
+def test_tiles_that_only_a_finer_allocator_could_place_stay_apart(tmp_path: Path) -> None:
+    body = """
+        first = [nl.load(x[i]) for i in range(2)]
+        second = [nl.add(first[i], first[i]) for i in range(2)]
+        y = nl.ndarray((2, 128, 18000), dtype=nl.float32, buffer=nl.shared_hbm)
+        for i in range(2):
+            nl.store(y[i], value=second[i])
+        return y
+    """
+    trace = recorded(tmp_path, body, {"x": "float32[2,128,18000]"})
+    traced = trace.traced()  # three tiles are alive at once, the two of each place at most
+    assert [(b.name, b.slots) for b in traced.program.buffers] == [("first", 2), ("second", 2)]
+    assert traced.values.bytes_used("sbuf") is None
+    with pytest.raises(InvalidProgram, match="need 288,000 bytes of each partition"):
+        trace.traced(buffers="automatic")
+
+
 def test_the_number_of_buffers_is_a_number_or_automatic(cli: Cli, tmp_path: Path) -> None:
     path = written(tmp_path, "return nl.load(x)", "x")
     result = cli("trace", f"{path}:kernel", "--arg", "x=float32[128,8]", "--buffers", "many")

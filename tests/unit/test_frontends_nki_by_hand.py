@@ -139,6 +139,26 @@ def test_modulo_allocation_along_banks_partitions_and_bytes(tmp_path: Path) -> N
     ]
 
 
+def test_a_function_of_the_kernel_places_each_block(tmp_path: Path) -> None:
+    body = """
+        from functools import partial
+
+        def place(banks, idx, pdim_size, fdim_size):
+            return banks[idx[0]], 128 - pdim_size, idx[1] * fdim_size
+
+        t = nl.ndarray((2, 3, nl.par_dim(32), 64), dtype=nl.float32,
+                       buffer=nki.compiler.psum.alloc(partial(place, banks=(5, 2))))
+        for i in nl.affine_range(2):
+            for j in nl.affine_range(3):
+                t[i, j] = nisa.memset((32, 64), 0, nl.float32)
+        nl.ndarray((32, 64), dtype=nl.float32,
+                   buffer=nki.compiler.sbuf.mod_alloc(base_addr=8, num_free_tiles=(1,)))
+    """
+    trace = recorded(tmp_path, body, {}, "old")
+    places = [op.writes[0].storage.place for op in operations(trace.recorded)]
+    assert places == [(96, 2048 * (5, 2)[i] + 256 * j) for i in range(2) for j in range(3)]
+
+
 def test_what_is_not_placed_lies_between_what_is(cli: Cli, tmp_path: Path) -> None:
     body = """
         a = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.sbuf, address=(0, 4096))
@@ -169,11 +189,6 @@ ERRORS = {
     "the place of block () in psum is (0, 0)": (
         "t = nl.ndarray((128, 16), nl.float32, nki.compiler.psum.alloc(lambda *block: (0, 0)))",
         "a place is (partition, byte), in PSUM (bank, partition, byte)",
-    ),
-    "(2, 2) tiles for 0 block dimensions": (
-        "t = nl.ndarray((128, 16), nl.float32, "
-        "nki.compiler.sbuf.mod_alloc(base_addr=0, num_free_tiles=(2, 2)))",
-        "the tiles of modulo allocation are given for each block dimension",
     ),
 }
 

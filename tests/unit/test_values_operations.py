@@ -1,5 +1,9 @@
 """Every operation against numpy: a small kernel each, in the new and the old style."""
 
+# The lambdas of the table have no types.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -91,6 +95,25 @@ def out(name: str, call: str, expected: Callable[..., Any], **kw: Any) -> Case:
     memory = kw.get("memory", "sbuf")
     made = f"out = nl.ndarray({shape}, dtype=nl.{dtype}, buffer=nl.{memory})\n"
     return Case(name, made + f"nisa.{call}", expected, args, "new", shape, dtype)
+
+
+def bounds(ids: Any) -> Any:
+    """Where the run of equal numbers around each element begins and ends, by hand."""
+    row = ids[0].tolist()
+    found = np.zeros((1, 2, F), dtype=np.int64)
+    for i, segment in enumerate(row):
+        first = next(k for k in range(i, -1, -1) if k == 0 or row[k - 1] != segment)
+        last = next(k for k in range(i + 1, F + 1) if k == F or row[k] != segment)
+        found[0, :, i] = (first, last) if segment else (F, -1)
+    return found
+
+
+def places(i: Any) -> Any:
+    """Where the first partition is not zero, counted from 100, and how often that is."""
+    found = np.full((P, F + 1), 7)
+    where = [100 + k for k in range(F) if i[0, k]]
+    found[0] = [*where, *[-1] * (F - len(where)), len(where)]
+    return found
 
 
 def triangular(x: Any) -> Any:
@@ -301,6 +324,46 @@ CASES: list[Case] = [
         "nc_n_gather(dst=out, data=x, indices=i)",
         lambda x, i: np.take_along_axis(x, i % F, 1),
         args={"x": X, "i": f"uint32[{P},{F}]"},
+    ),
+    out(
+        "local_gather",
+        "local_gather(dst=out, src_buffer=x, index=i, num_elem_per_idx=2)",
+        lambda x, i: np.stack([x[:, k : k + 2] for k in i.flatten(order="F")], axis=1),
+        args={"x": f"float32[{P},{F + 1}]", "i": f"uint16[{P},3]"},
+        shape=(P, 3 * P, 2),
+    ),
+    out(
+        "nonzero_with_count",
+        "memset(dst=out, value=7)\nnisa.nonzero_with_count(dst=out, src=i, index_offset=100)",
+        places,
+        args={"i": f"int32[{P},{F}]"},
+        shape=(P, F + 1),
+        dtype="int32",
+    ),
+    out(
+        "sequence_bounds",
+        "sequence_bounds(dst=out, segment_ids=i)",
+        bounds,
+        args={"i": f"int32[1,{F}]"},
+        shape=(1, 2, F),
+        dtype="int32",
+    ),
+    out(
+        "dma_compute",
+        "dma_compute(dst=out, srcs=[x, y, x], reduce_op=nl.add)",
+        lambda x, y: x + y + x,
+        args={"x": X, "y": Y},
+    ),
+    Case(
+        "activate2",
+        "out = nl.ndarray((16, 24), dtype=nl.float32)\n"
+        "big = nl.ndarray((16, 1), dtype=nl.float32)\n"
+        "nisa.activate2(dst=out, op=nl.exp, data=x, imm0=0.5, imm1=1.0, op0=nl.multiply,\n"
+        "               op1=nl.subtract, reverse1=True, reduce_op=nl.maximum, reduce_res=big,\n"
+        "               reduce_cmd=nisa.reduce_cmd.reset_reduce)\n"
+        "nisa.tensor_scalar(dst=out, data=out, op0=nl.divide, operand0=big)",
+        lambda x: np.exp(1 - x / 2) / np.exp(1 - x / 2).max(1, keepdims=True),
+        {"x": X},
     ),
     Case(
         "bn_aggr",

@@ -18,8 +18,8 @@ class Variant:
     """What came out with one kind of allocation, and the bytes that tiles take of a partition."""
 
     comparison: Comparison
-    sbuf: int
-    psum: int
+    sbuf: int | None
+    psum: int | None
 
     def to_json(self) -> dict[str, object]:
         """Return the documented JSON form."""
@@ -51,12 +51,16 @@ def text(found: Mapping[str, Variant]) -> str:
 
 def _rows(found: Mapping[str, Variant]) -> Iterator[list[str]]:
     yield ["buffers", *found]
-    yield ["bytes of sbuf", *(f"{variant.sbuf:,}" for variant in found.values())]
-    yield ["bytes of psum", *(f"{variant.psum:,}" for variant in found.values())]
+    yield ["bytes of sbuf", *(_count(variant.sbuf) for variant in found.values())]
+    yield ["bytes of psum", *(_count(variant.psum) for variant in found.values())]
     names = dict.fromkeys(name for v in found.values() for name in v.comparison.strategies)
     for name in names:
         measured = (variant.comparison.strategies.get(name) for variant in found.values())
         yield [name, *(duration(m.latency_ns) if m else "-" for m in measured)]
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"
 
 
 def _notes(found: Mapping[str, Variant]) -> Iterator[str]:

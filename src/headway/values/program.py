@@ -142,14 +142,15 @@ class Values:
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     results: tuple[View, ...] = ()
 
-    def bytes_used(self, space: str) -> int:
-        """Return how many bytes of each partition of `sbuf` or `psum` hold something."""
-        ranges = sorted(
-            (address, address + memory.row)
-            for memory in self.memories.values()
-            if memory.space == space
-            for address in memory.addresses
-        )
+    def bytes_used(self, space: str) -> int | None:
+        """Return how many bytes of each partition of `sbuf` or `psum` hold something.
+
+        None if it is not known where everything lies.
+        """
+        inside = [memory for memory in self.memories.values() if memory.space == space]
+        if not all(memory.addresses for memory in inside):
+            return None
+        ranges = sorted((a, a + memory.row) for memory in inside for a in memory.addresses)
         used = end = 0
         for low, high in ranges:
             used += max(0, high - max(low, end))

@@ -7,6 +7,7 @@ are to lie as they are written.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,11 +30,15 @@ class Allocation:
     """
 
     memory: Memory
-    place: Callable[[Block, int, int], Sequence[int]]
+    place: Callable[..., Sequence[int]]
 
     def of(self, block: Block, partitions: int, size: int) -> tuple[int, int]:
         """Return the first partition of a tile, and its first byte there."""
-        found = tuple(self.place(block, partitions, size))
+        named = {"idx": block, "pdim_size": partitions, "fdim_size": size}
+        if named.keys() <= inspect.signature(self.place).parameters.keys():
+            found = tuple(self.place(**named))
+        else:
+            found = tuple(self.place(block, partitions, size))
         wanted = 3 if self.memory.name == "psum" else 2
         if len(found) != wanted:
             raise problem(
@@ -84,11 +89,6 @@ class Space:
 
 def _turn(block: Block, tiles: Sequence[int]) -> int:
     """Return the tile of a block; () is one tile for all."""
-    if tiles and len(tiles) != len(block):
-        raise problem(
-            f"{tuple(tiles)} tiles for {len(block)} block dimensions",
-            rule="the tiles of modulo allocation are given for each block dimension",
-        )
     turns = [i % int(count) for i, count in zip(block, tiles, strict=False)]
     return sum(turn * prod(tiles[at + 1 :]) for at, turn in enumerate(turns))
 

@@ -124,11 +124,13 @@ def left_open(recorded: list[TraceNode], engines: Mapping[str, str]) -> str:
 
 
 def default_engine(op: Op) -> str:
-    """Return the engine of a call that names none."""
+    """Return the engine of a call that names none.
+
+    What only gpsimd does stays there, also where kernels of the old style give it a tile in PSUM.
+    """
     if _needs_gpsimd(op) and not _touches_psum(op):
         return GPSIMD
-    engine = _BY_OPERATION.get(op.kind.operation, VECTOR)
-    return VECTOR if engine == GPSIMD and _touches_psum(op) else engine
+    return _BY_OPERATION.get(op.kind.operation, VECTOR)
 
 
 def _needs_gpsimd(op: Op) -> bool:

@@ -128,7 +128,9 @@ INSTRUCTIONS: dict[str, Instruction] = {
         _like("on_true"),
     ),
     "sequence_bounds": _of(
-        "sequence_bounds", "segment_ids", lambda args: (*args["segment_ids"].shape, 2)
+        "sequence_bounds",
+        "segment_ids",
+        lambda args: (args["segment_ids"].shape[0], 2, ew.free_size(args["segment_ids"].shape)),
     ),
     "tensor_copy": _of("tensor_copy", "src", _like("src")),
     "tensor_copy_predicated": _of(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Literal
 
+from headway.errors import InvalidProgram
 from headway.frontends.nki.allocation import (
     CAPACITY,
     DEEPEST,
@@ -149,7 +151,13 @@ class Memory:
             if found is not None:
                 break
         else:
-            found = allocate([self._request(site, 1, DEEPEST) for site in sites], room)
+            requests = [self._request(site, 1, DEEPEST) for site in sites]
+            try:
+                found = allocate(requests, room)
+            except InvalidProgram:
+                if wanted in (AUTOMATIC, AS_WRITTEN) or self._most_at_once(sites) > room.capacity:
+                    raise
+                return  # the memory would do, tile by tile: they stay apart, without addresses
         homes = [allotted.home for allotted in found]
         for number, (site, allotted) in enumerate(zip(sites, found, strict=True)):
             place = self._places[site]
@@ -172,6 +180,15 @@ class Memory:
             turning.times,
             place.storage.at,
         )
+
+    def _most_at_once(self, sites: Sequence[int]) -> int:
+        """Return how many bytes of each partition are in use at the same time."""
+        changes: list[tuple[int, int]] = []
+        for site in sites:
+            for tile in self._tiles[site]:
+                life = self._lifetimes.of[tile]
+                changes += [(life.first, tile.row), (life.last + 1, -tile.row)]
+        return max(accumulate(change for _, change in sorted(changes)), default=0)
 
     def _deepest(self, site: int, slots: int) -> Rotation:
         """Return the deepest rotation that needs no more slots."""

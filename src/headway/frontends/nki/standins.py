@@ -19,8 +19,9 @@ from headway.errors import HeadwayError, InvalidProgram
 from headway.frontends.nki import compiler, isa, language, loops, transfers
 from headway.frontends.nki.masks import leaves_out, masked
 from headway.frontends.nki.objects import NKIObject
+from headway.frontends.nki.placeholders import Placeholder
 from headway.frontends.nki.places import diagnostic, here, problem
-from headway.frontends.nki.record import recorder
+from headway.frontends.nki.record import is_recording, recorder
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, sequence
 from headway.frontends.nki.types import DTYPES
@@ -67,11 +68,13 @@ class Kernel:
         self.__wrapped__ = function
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if not is_recording():  # a launch in the kernel's file, which computes nothing here
+            return Placeholder(self.__name__)
         return self.function(*args, **keywords)
 
     def __getitem__(self, grid: object) -> Kernel:
         """Launch this kernel from another one: it runs as the program that calls it."""
-        if any(int(extent) != 1 for extent in sequence(grid)):
+        if is_recording() and any(int(extent) != 1 for extent in sequence(grid)):
             raise problem(
                 f"a launch grid of {grid} inside of a kernel",
                 rule="the grid is that of the kernel that is traced",
@@ -177,7 +180,9 @@ def _masked(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _fused_multiply_add(*srcs: Tensor, dst: Tensor, **options: Any) -> Tensor:
-    return transfers.dma_compute(dst, srcs, **options)
+    del options
+    transfers.moved("dma_compute", srcs, (dst,))
+    return dst
 
 
 class ReplicaGroup(NKIObject):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.calls import Call
+from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, sequence
@@ -13,24 +15,38 @@ from headway.ir.program import Work
 
 
 def moved(
-    operation: str, reads: Sequence[Tensor], writes: Sequence[Tensor], engine: str = ""
+    operation: str,
+    reads: Sequence[Tensor],
+    writes: Sequence[Tensor],
+    engine: str = "",
+    call: Call | None = None,
 ) -> None:
-    """Record a transfer from several tensors to others."""
+    """Record a transfer from several tensors to others; `call` says what it computes."""
     size = sum(t.size * t.itemsize for t in writes)
     sides = ({t.buffer.is_on_chip for t in reads}, {t.buffer.is_on_chip for t in writes})
     moves = {(False, True): "load", (True, False): "store"}
     direction = moves.get((min(sides[0]), min(sides[1])), "copy")
     widest = max((ew.free_size(t.shape) for t in writes), default=1)
     work = Work(operation, widest, size, writes[0].dtype.name, direction)
-    operands = [operand for t in reads for operand in (t.operand(), *t.also)]
-    index = [operand for t in writes for operand in t.also]
-    recorder().add(operation, [*operands, *index], [t.operand() for t in writes], work, engine)
+    ew.recorded(operation, reads, writes, work, engine, call=call)
 
 
 def dma_compute(dst: Tensor, srcs: Sequence[Tensor], *settings: Any, **options: Any) -> Tensor:
-    """Record a transfer that combines several tensors on the way."""
-    del settings, options
-    moved("dma_compute", tuple(srcs), (dst,))
+    """Record a transfer that adds up several tensors on the way."""
+    given = [*settings, options.get("scales"), options.get("reduce_op")]
+    scales = next((part for part in given if type(part) in (list, tuple)), None)
+    functions = [str(part) for part in given if part is not None and part is not scales]
+    sizes = {tensor.size for tensor in (dst, *srcs)}
+    if len(sizes) > 1:
+        shapes = ", ".join(str(tensor.shape) for tensor in srcs)
+        raise problem(
+            f"dma_compute of shapes {shapes} to shape {dst.shape}",
+            rule="all have the same number of elements",
+        )
+    roles = " ".join(f"src{number}" for number in range(len(srcs)))
+    is_sum = all(name in ("add", "True", "False") for name in functions)
+    call = Call("dma_compute", roles, {"scales": scales}) if is_sum else None
+    moved("dma_compute", tuple(srcs), (dst,), call=call)
     return dst
 
 

@@ -91,7 +91,7 @@ def tensor_scalar_reduce(
     reduce_res_negate: bool = False,
 ) -> dict[str, Any]:
     """`data op0 operand0`, and its reduction along the free dimensions."""
-    _needs_no_state(reduce_cmd)
+    needs_no_state(reduce_cmd)
     result = ordered(op0, data, beside(operand0, data), reverse0)
     reduced = along_free(reduce_op, result)
     return {"dst": result, "reduce_res": -reduced if reduce_res_negate else reduced}
@@ -106,7 +106,7 @@ def tensor_scalar_cumulative(
     if reduce_cmd == "load_reduce":
         state = as_float(imm1).reshape(-1)
     else:
-        _needs_no_state(reduce_cmd)
+        needs_no_state(reduce_cmd)
         state = np.full(rows.shape[0], _START[plain_name(op1)], dtype=np.float32)
     for i in range(rows.shape[1]):
         state = result[:, i] = binary(op1, rows[:, i], state)
@@ -118,12 +118,12 @@ _START = {"add": 0, "subtract": 0, "multiply": 1, "maximum": -np.inf, "minimum":
 
 def exponential(src: Any, max_value: Any, reduce_cmd: str = "") -> dict[str, Any]:
     """`exp(src - max_value)`, and its sum along the free dimensions."""
-    _needs_no_state(reduce_cmd)
+    needs_no_state(reduce_cmd)
     result = unary("exp", as_float(src) - as_float(beside(max_value, src)))
     return {"dst": result, "reduce_res": along_free("add", result)}
 
 
-def _needs_no_state(reduce_cmd: str) -> None:
+def needs_no_state(reduce_cmd: str) -> None:
     """Raise HeadwayError if a command goes on with what an engine has in hidden registers."""
     if reduce_cmd and not reduce_cmd.endswith(("idle", "reset_reduce")):
         raise HeadwayError(f"there are no values of reduce_cmd={reduce_cmd}: it has hidden state")
@@ -138,9 +138,33 @@ def activation(
     reduce_cmd: str = "",
 ) -> dict[str, Any]:
     """`op(data * scale + bias)`, and its reduction along the free dimensions."""
-    _needs_no_state(reduce_cmd)
+    needs_no_state(reduce_cmd)
     scaled = as_float(data) * as_float(beside(scale, data)) + as_float(beside(bias, data))
     result = unary(op, scaled)
+    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+
+
+def activate2(
+    data: Any,
+    op: str,
+    imm0: Any,
+    imm1: Any,
+    op0: str = "",
+    op1: str = "",
+    relu_param: Any = 0.0,
+    reverse0: bool = False,
+    reverse1: bool = False,
+    reduce_op: str = "add",
+    reduce_cmd: str = "",
+) -> dict[str, Any]:
+    """`op((data op0 imm0) op1 imm1)`, and its reduction along the free dimensions."""
+    del relu_param  # of functions that have no values
+    needs_no_state(reduce_cmd)
+    result = as_float(data)
+    for step, number, is_reversed in ((op0, imm0, reverse0), (op1, imm1, reverse1)):
+        if step and step != "bypass":
+            result = ordered(step, result, beside(number, data), is_reversed)
+    result = unary(op, result)
     return {"dst": result, "reduce_res": along_free(reduce_op, result)}
 
 
@@ -186,6 +210,7 @@ def dropout(data: Any, prob: Any) -> Any:
 OPERATIONS = {
     f.__name__: f
     for f in (
+        activate2,
         activation,
         arithmetic,
         dropout,

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.values.numbers import np
+from headway.values.numbers import as_float, np
 
 
 def copy(src: Any, **options: Any) -> Any:
     """The same elements."""
     del options
     return src
+
+
+def dma_compute(scales: Any = None, **sources: Any) -> Any:
+    """The sum of the sources in float32, each times its scale."""
+    tiles = [as_float(tile) for tile in sources.values()]
+    factors = [1.0] * len(tiles) if scales is None else scales
+    return sum(tile * np.float32(f) for tile, f in zip(tiles, factors, strict=True))
 
 
 def memset(value: Any = 0) -> Any:
@@ -61,6 +68,7 @@ def affine(pattern: Any, offset: Any, channel_multiplier: Any, partitions: int) 
 OPERATIONS = {
     "copy": copy,
     "dma": copy,
+    "dma_compute": dma_compute,
     "iota": iota,
     "memset": memset,
     "nc_stream_shuffle": nc_stream_shuffle,

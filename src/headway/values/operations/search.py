@@ -51,4 +51,61 @@ def nc_n_gather(data: Any, indices: Any) -> Any:
     return np.take_along_axis(rows, indices.reshape(data.shape[0], -1).astype(np.int64), axis=1)
 
 
-OPERATIONS = {f.__name__: f for f in (nc_n_gather, max8, nc_find_index8, nc_match_replace8)}
+CORE = 16
+"""Partitions that one core of the gpsimd engine reaches."""
+
+
+def local_gather(
+    src_buffer: Any, index: Any, num_elem_per_idx: Any = 1, num_valid_indices: Any = None
+) -> Any:
+    """Elements in a row from each index on, by indices that sixteen partitions share.
+
+    The indices of a core are those of its partitions, along the partition first.
+    """
+    rows = src_buffer.reshape(src_buffer.shape[0], -1)
+    shared = index.reshape(index.shape[0] // CORE, CORE, -1).astype(np.int64)
+    flat = shared.transpose(0, 2, 1).reshape(len(shared), -1)[:, :num_valid_indices]
+    places = flat[:, :, None] + np.arange(num_elem_per_idx)
+    return np.take_along_axis(rows, places.reshape(len(shared), -1).repeat(CORE, axis=0), axis=1)
+
+
+def nonzero_with_count(src: Any, index_offset: Any = 0, padding_val: Any = -1) -> dict[str, Any]:
+    """The places of what is not zero, padding, and their count, in a core's first partition.
+
+    The other partitions stay as they are.
+    """
+    rows = src.reshape(src.shape[0], -1)
+    result = np.full((rows.shape[0], rows.shape[1] + 1), padding_val, dtype=np.int64)
+    for partition in range(0, rows.shape[0], CORE):
+        found = np.flatnonzero(rows[partition])
+        result[partition, : len(found)] = found + index_offset
+        result[partition, -1] = len(found)
+    return {"dst": result, "mask": (np.arange(rows.shape[0]) % CORE == 0)[:, None]}
+
+
+def sequence_bounds(segment_ids: Any) -> Any:
+    """For each element where its segment begins and ends; n and -1 where the segment is 0."""
+    rows = segment_ids.reshape(segment_ids.shape[0], -1)
+    count = rows.shape[1]
+    places = np.arange(count)
+    changes = np.diff(rows, axis=1) != 0
+    edge = np.ones((rows.shape[0], 1), dtype=bool)
+    starts = np.where(np.concatenate([edge, changes], axis=1), places, 0)
+    ends = np.where(np.concatenate([changes, edge], axis=1), places + 1, count)
+    first = np.maximum.accumulate(starts, axis=1)
+    last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    return np.stack([np.where(rows, first, count), np.where(rows, last, -1)], axis=1)
+
+
+OPERATIONS = {
+    f.__name__: f
+    for f in (
+        local_gather,
+        max8,
+        nc_find_index8,
+        nc_match_replace8,
+        nc_n_gather,
+        nonzero_with_count,
+        sequence_bounds,
+    )
+}

@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.values.functions import binary
 from headway.values.numbers import as_float, np
-from headway.values.operations.elementwise import along_free, beside
+from headway.values.operations.elementwise import along_free, beside, needs_no_state
 from headway.values.operations.movement import affine
 
 
@@ -47,7 +47,7 @@ def range_select(
     reduce_cmd: str = "",
 ) -> dict[str, Any]:
     """The tile where the place of an element compares with both bounds, else the least float."""
-    del reduce_cmd
+    needs_no_state(reduce_cmd)
     rows = as_float(on_true_tile).reshape(on_true_tile.shape[0], -1)
     places = np.arange(rows.shape[1])[None, :] + range_start
     inside = binary(comp_op0, places, as_float(bound0).reshape(-1, 1))
@@ -65,7 +65,7 @@ def select_reduce(
     reverse_pred: bool = False,
 ) -> dict[str, Any]:
     """`on_true` where the predicate is not zero, and the reduction of the result."""
-    del reduce_cmd
+    needs_no_state(reduce_cmd)
     chosen = (predicate == 0) if reverse_pred else (predicate != 0)
     result = np.where(chosen, as_float(on_true), as_float(beside(on_false, on_true)))
     return {"dst": result, "reduce_res": along_free(reduce_op, result)}
