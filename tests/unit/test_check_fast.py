@@ -207,7 +207,8 @@ def test_of_many_findings_the_first_are_listed():
     assert verdict.verdict == "early"
     assert (len(verdict.findings), verdict.more) == (50, 119_949)
     assert [f.instance for f in verdict.findings[:2]] == ["p[1]", "p[2]"]
-    assert verdict.findings == check(long(wait="last - 1"), {"n": 60}, "reference").findings[:50]
+    short = check(long(wait="last - 1"), {"n": 60}, "reference").findings[:50]
+    assert verdict.findings == tuple(replace(finding, note="") for finding in short)
 
 
 def test_short_run_needs_no_compiled_judge(monkeypatch: pytest.MonkeyPatch):
@@ -239,7 +240,7 @@ def test_semaphores_that_wrap_go_to_the_plain_judge(monkeypatch: pytest.MonkeyPa
     assert check(narrow, {"n": 31}, "compiled").verdict == "exact"
     with pytest.raises(InvalidInput, match="semaphores that do not wrap"):
         check(narrow, {"n": 32}, "compiled")
-    assert check(narrow, {"n": 40}) == judge.check(narrow, {"n": 40})
+    assert check(narrow, {"n": 40}) == check(narrow, {"n": 40}, "reference")
     assert check(narrow, {"n": 40}).verdict == "early"
 
 

@@ -40,6 +40,7 @@ def test_missing_wait_is_early():
         "early: 1 finding\n"
         "t.hwy:5:12: error: early: c[] on B may issue before p[] has completed: it depends on "
         "signal 1 of A and does not wait for it\n"
+        "  note: c[] reads b[0], which p[] writes\n"
         "  note: an order that shows it: issue c[]\n"
         "  help: wait for A >= 1 at this point"
     )
@@ -52,6 +53,7 @@ def test_low_threshold_is_early():
         "early: 1 finding\n"
         "t.hwy:3:12: error: early: c[] on B may issue before p[] has completed: it depends on "
         "signal 2 of A and waits only for 1\n"
+        "  note: c[] reads b[0], which p[] writes\n"
         "  note: an order that shows it: issue o[], complete o[], issue c[]\n"
         "  help: wait for A >= 2 at this point"
     )
@@ -70,6 +72,7 @@ def test_low_threshold_is_early():
                 "location": "t.hwy:3:12",
                 "help": "wait for A >= 2 at this point",
                 "schedule": ("issue o[]", "complete o[]", "issue c[]"),
+                "note": "c[] reads b[0], which p[] writes",
             }
         ],
         "more": 0,
@@ -125,6 +128,7 @@ def test_pipelined_engine_does_not_follow_itself():
         "early: 1 finding\n"
         "t.hwy:2:14: error: early: c[] on A may issue before p[] has completed: it depends on "
         "signal 1 of A and does not wait for it\n"
+        "  note: c[] reads b[0], which p[] writes\n"
         "  note: an order that shows it: issue p[], issue c[]\n"
         "  help: wait for A >= 1 at this point"
     )
@@ -147,20 +151,23 @@ def test_wait_for_nothing_lends_nothing():
 def test_signal_that_never_comes_is_a_deadlock():
     assert told(WRITE_READ, "engine A { p }\nengine B { c waits A >= 2 }") == (
         "deadlock: 1 finding\n"
-        "t.hwy:5:20: error: deadlock: B waits for A >= 2 before c and only 1 will ever come\n"
-        "  help: lower the threshold, or add the missing signal"
+        "t.hwy:5:20: error: deadlock: B waits for A >= 2 before c[] and only 1 will ever come\n"
+        "  note: c[] requires only A >= 1\n"
+        "  help: lower the threshold by 1"
     )
 
 
 def test_engines_that_wait_for_each_other_are_a_deadlock():
     assert told(WRITE_READ, "engine A { p waits B >= 1 }\nengine B { c waits A >= 1 }") == (
         "deadlock: 2 findings\n"
-        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p and only 0 can come: the engines "
+        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p[] and only 0 can come: the engines "
         "wait for each other\n"
-        "  help: lower the threshold, or move a wait behind what the other engine waits for\n"
-        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c and only 0 can come: the engines "
+        "  note: p[] does not depend on B\n"
+        "  help: remove the wait, or lower its threshold to 0 here\n"
+        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c[] and only 0 can come: the engines "
         "wait for each other\n"
-        "  help: lower the threshold, or move a wait behind what the other engine waits for"
+        "  note: c[] does depend on it\n"
+        "  help: leave this wait, and correct what the others wait for"
     )
 
 
@@ -176,6 +183,7 @@ def test_barrier_that_an_engine_never_reaches_is_a_deadlock():
     assert told(WRITE_READ, "engine A { p barrier }\nengine B { c waits A >= 1 }") == (
         "deadlock: 1 finding\n"
         "t.hwy:4:14: error: deadlock: A stands at a barrier that B never reaches\n"
+        "  note: barriers in this run: A 1, B 0\n"
         "  help: every engine has to run the same number of barriers"
     )
 
@@ -185,6 +193,7 @@ def test_barriers_that_disagree_in_number_are_a_deadlock():
     assert told(program, "engine A { p barrier w barrier }\nengine B { barrier c }") == (
         "deadlock: 1 finding\n"
         "t.hwy:5:24: error: deadlock: A stands at a barrier that B never reaches\n"
+        "  note: barriers in this run: A 2, B 1\n"
         "  help: every engine has to run the same number of barriers"
     )
 
@@ -339,12 +348,14 @@ def test_missing_prime_is_a_deadlock():
     a = "loop i n { take empty p set full }"
     assert told_tokens(a, "loop i n { take full c set empty }") == (
         "deadlock: 2 findings\n"
-        "t.hwy:3:23: error: deadlock: A takes token 1 of empty before p, and the flag has been "
-        "set 0 times: the engines wait for each other\n"
+        "t.hwy:3:23: error: deadlock: A takes token 1 of empty before p[0], and the flag has "
+        "been set 0 times: the engines wait for each other\n"
+        "  note: p[0] does not depend on B\n"
         "  help: set the flag in front of the loop as often as it is taken before its first set\n"
-        "t.hwy:4:23: error: deadlock: B takes token 1 of full before c, and the flag has been "
-        "set 0 times: the engines wait for each other\n"
-        "  help: set the flag in front of the loop as often as it is taken before its first set"
+        "t.hwy:4:23: error: deadlock: B takes token 1 of full before c[0], and the flag has "
+        "been set 0 times: the engines wait for each other\n"
+        "  note: c[0] does depend on it\n"
+        "  help: leave this wait, and correct what the others wait for"
     )
 
 
@@ -478,10 +489,10 @@ def test_circle_of_three_names_who_waits_for_whom():
     program = "engine A engine B engine C A p takes(1) B q takes(1) C r takes(1)"
     engines = "engine A { p waits B >= 1 } engine B { q waits C >= 1 } engine C { r waits A >= 1 }"
     assert [f.message for f in judged(program, engines).findings] == [
-        "A waits for B >= 1 before p and only 0 can come: the engines wait for each other: "
+        "A waits for B >= 1 before p[] and only 0 can come: the engines wait for each other: "
         "A -> B -> C -> A",
-        "B waits for C >= 1 before q and only 0 can come: the engines wait for each other: "
+        "B waits for C >= 1 before q[] and only 0 can come: the engines wait for each other: "
         "B -> C -> A -> B",
-        "C waits for A >= 1 before r and only 0 can come: the engines wait for each other: "
+        "C waits for A >= 1 before r[] and only 0 can come: the engines wait for each other: "
         "C -> A -> B -> C",
     ]

@@ -35,7 +35,7 @@ from headway.ir.walk import accesses, engines_inside, instructions, walk
 
 MOST_ROUNDS = 200
 MOST_STATES = 400
-MOST_STEPS = 30_000
+MOST_STEPS = 60_000
 """Steps that are tried, each in every case, before the search is given up."""
 
 States = list[State]

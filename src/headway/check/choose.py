@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Callable
 
 from headway.check import judge
+from headway.check.advice import with_advice
 from headway.check.schedule import with_schedules
 from headway.check.verdict import Verdict
 from headway.code.rows import TooLarge
@@ -49,7 +50,8 @@ def check(
     verify_sync(sync)
     run = _Run(sync, inputs, limit, progress or _silent)
     choices = {"reference": run.reference, "compiled": run.compiled, "auto": run.auto}
-    return with_schedules(choices[engine](), sync, inputs)
+    found = with_schedules(choices[engine](), sync, inputs)
+    return with_advice(found, sync, inputs)
 
 
 def _silent(_: str) -> None:

@@ -10,6 +10,15 @@ from headway.sync.expand import ConcreteWait, Event
 from headway.sync.program import Flag, Semaphore
 
 
+def _named(event: Event) -> str:
+    """Return the instance that an event issues, or what it is."""
+    return f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind
+
+
+def _turn(event: Event) -> str:
+    return _named(event) if event.name else f"its {event.kind}"
+
+
 def early(event: Event, instance: Instance, before: Instance, waited: int, wait: str) -> Finding:
     """`instance` may issue before `before` has completed, on which it depends."""
     did = f"waits only for {waited}" if waited else "does not wait for it"
@@ -172,12 +181,12 @@ def _stands(engine: str, event: Event, wait: ConcreteWait, why: str, way_out: st
     """An engine may stand for ever at a wait."""
     return Finding(
         "deadlock",
-        f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
+        _named(event),
         str(wait.wait),
         wait.counter,
         wait.threshold,
         0,
-        f"{engine} waits for {wait} before {event.name or 'its ' + event.kind} and {why}",
+        f"{engine} waits for {wait} before {_turn(event)} and {why}",
         wait.wait.at or event.at,
         way_out,
     )
@@ -197,13 +206,13 @@ def no_token(
     others = "" if missing else ": the engines wait for each other" + circle(engine, waits_for)
     return Finding(
         "deadlock",
-        f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind,
+        _named(event),
         f"take {take.counter}",
         take.counter,
         take.threshold,
         0,
-        f"{engine} takes token {take.threshold} of {take.counter} before"
-        f" {event.name or 'its ' + event.kind}, and the flag {why}{others}",
+        f"{engine} takes token {take.threshold} of {take.counter} before {_turn(event)}, and the"
+        f" flag {why}{others}",
         take.wait.at,
         "set the flag as often as it is taken"
         if missing

@@ -19,8 +19,9 @@ class Finding:
     """One place where the synchronization is not exact.
 
     `threshold` is what the program waits for on `counter` (0 = no wait), `required` what it must
-    wait for; both count all signals since the program began, through barriers. `schedule` is an
-    order of events that shows what is early; see `headway.check.schedule`.
+    wait for; both count all signals since the program began, through barriers. `note` says what
+    helps, see `headway.check.advice`; `schedule` is an order of events that shows what is early,
+    see `headway.check.schedule`.
     """
 
     kind: Kind
@@ -33,21 +34,25 @@ class Finding:
     at: Location | None = None
     help: str = ""
     schedule: tuple[str, ...] = ()
+    note: str = ""
 
     def __str__(self) -> str:
         return str(self.diagnostic())
 
     def diagnostic(self) -> Diagnostic:
         """Return the finding as an error text."""
-        notes = (Note(shown_schedule(self.schedule)),) if self.schedule else ()
+        texts = [self.note] if self.note else []
+        texts += [shown_schedule(self.schedule)] if self.schedule else []
+        notes = tuple(map(Note, texts))
         return Diagnostic(f"{self.kind}: {self.message}", self.at, notes, help=self.help)
 
     def to_json(self) -> dict[str, object]:
         """Return the finding with its place as text."""
         fields: dict[str, object] = asdict(self)
         del fields["at"]
-        if not self.schedule:
-            del fields["schedule"]
+        for name in ("schedule", "note"):
+            if not fields[name]:
+                del fields[name]
         fields["location"] = str(self.at) if self.at else ""
         return fields
 
@@ -55,8 +60,9 @@ class Finding:
 def shown_schedule(schedule: Sequence[str]) -> str:
     """Return a schedule on one line, a long one from near its end."""
     hidden = len(schedule) - LAST_EVENTS
-    begin = f"after {hidden:,} events " if hidden > 0 else ""
-    return f"an order that shows it: {begin}{', '.join(schedule[-LAST_EVENTS:])}"
+    others = "1 other event" if hidden == 1 else f"{hidden:,} other events"
+    begin = f", after {others}" if hidden > 0 else ""
+    return f"an order that shows it{begin}: {', '.join(schedule[-LAST_EVENTS:])}"
 
 
 @dataclass(frozen=True, slots=True)

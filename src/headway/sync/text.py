@@ -177,7 +177,11 @@ class _EngineReader(BlockReader[SyncNode, Load]):
         leaf = self.names.get(word)
         if not isinstance(leaf, RegisterRef):
             known = (name for name, leaf in self.names.items() if isinstance(leaf, RegisterRef))
-            help = suggestion(word, known) or "registers are declared first in an engine"
+            help = suggestion(word, known) or (
+                "registers are declared first in an engine"
+                if leaf is None
+                else f"a threshold is a register and a number: set one to {word!r} first"
+            )
             self.fail(f"{shown(word)} is not a register of this engine", help=help)
         self.index += 1
         if not self.accept("["):
