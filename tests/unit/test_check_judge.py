@@ -160,12 +160,12 @@ def test_signal_that_never_comes_is_a_deadlock():
 def test_engines_that_wait_for_each_other_are_a_deadlock():
     assert told(WRITE_READ, "engine A { p waits B >= 1 }\nengine B { c waits A >= 1 }") == (
         "deadlock: 2 findings\n"
-        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p[] and only 0 can come: the engines "
-        "wait for each other\n"
+        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p[] and only 0 can come: the "
+        "engines wait for each other\n"
         "  note: p[] does not depend on B\n"
         "  help: remove the wait, or lower its threshold to 0 here\n"
-        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c[] and only 0 can come: the engines "
-        "wait for each other\n"
+        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c[] and only 0 can come: the "
+        "engines wait for each other\n"
         "  note: c[] does depend on it\n"
         "  help: leave this wait, and correct what the others wait for"
     )
