@@ -21,11 +21,11 @@ MORE_WAITS = {
 
 MORE_REGISTERS = {
     "flash-attention-backward": 56,
-    "mamba": 12,
+    "mamba": 11,
     "moe-backward": 9,
     "paged-attention": 12,
     "rope": 12,
-    "token-attention": 10,
+    "token-attention": 9,
 }
 """Captures of slots of buffers that an outer loop uses again."""
 

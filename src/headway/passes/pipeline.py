@@ -25,6 +25,7 @@ ORDER = (
     "insert-epochs",
     "hoist-waits",
     "drop-dead-registers",
+    "merge-counts",
     "settle-thresholds",
     "compute-counts",
     "split-waits",

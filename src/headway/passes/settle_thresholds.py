@@ -4,7 +4,7 @@ In     engine programs whose waits compare with `register + offset`
 Out    the same programs; where the target has no sums in waits, or its semaphores have no sign, the
        threshold is computed into a register in front of the wait, and is 0 at least
 Keeps  every instance waits for the same counters and thresholds, where those are above 0
-Cost   linear; as many registers as an instruction has such waits, one or two operations per wait
+Cost   linear; as many registers as an instruction has such thresholds, one or two operations each
 
     ld waits PE >= shadow.PE - 1      ->      threshold.1 := max(shadow.PE - 1, 0)
                                               ld waits PE >= threshold.1
@@ -71,12 +71,15 @@ class _Settling:
     def _settled(self, waits: tuple[Wait, ...]) -> tuple[list[Assign], tuple[Wait, ...]]:
         before: list[Assign] = []
         kept: list[Wait] = []
+        settled: dict[Threshold, RegisterRef] = {}
         for wait in waits:
             if wait.threshold.register is None and wait.threshold.offset <= 0:
                 continue  # it holds at once
             if self._must_settle(wait.threshold):
-                register = self._register(len(before) + 1)
-                before.append(Assign(register, self._value(wait.threshold), wait.at))
+                register = settled.get(wait.threshold)
+                if register is None:
+                    register = settled[wait.threshold] = self._register(len(before) + 1)
+                    before.append(Assign(register, self._value(wait.threshold), wait.at))
                 wait = replace(wait, threshold=Threshold(register))
             kept.append(wait)
         return before, tuple(kept)
