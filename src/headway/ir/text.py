@@ -126,12 +126,9 @@ class ProgramReader(BlockReader[Node, ControlRead]):
 
     def statement(self) -> Instr:
         """Read one instruction."""
-        if self.words[self.index] in DECLARATIONS:
-            self.fail("declarations come before the first instruction and the first loop")
         at = self.here()
-        engine = self.free_name("an instruction")
+        engine = self._engine(at)
         name = self.name("the name of an instruction")
-        self._hosts.setdefault(engine, at)
         found: dict[str, Any] = {}
         start = self.index
         while clause := self._clause():
@@ -144,6 +141,17 @@ class ProgramReader(BlockReader[Node, ControlRead]):
         if "queue" in found:
             self._triggers.setdefault(found["queue"], (engine, at))
         return Instr(name, engine, **found, at=at)
+
+    def _engine(self, at: Location) -> str:
+        """Read the engine of an instruction; one that is known is no word of the language."""
+        engine = self.words[self.index]
+        if engine in self._hosts:
+            self.index += 1
+            return engine
+        if engine in DECLARATIONS:
+            self.fail("declarations come before the first instruction and the first loop")
+        self._hosts[self.free_name("an instruction")] = at
+        return engine
 
     def _clause(self) -> Clause | None:
         """Read a clause, if one comes. Equal ones share their value, for it never changes."""
