@@ -38,6 +38,7 @@ def quiet(words: str) -> None:
 
 
 def result(kernel: str, ideal: float, barrier: float, counted: float, **other: Any) -> Any:
+    registers: dict[str, int] = {}
     latencies = {"ideal": ideal, "barrier": barrier, "counted": counted}
     return {
         "table": "tiles",
@@ -47,12 +48,14 @@ def result(kernel: str, ideal: float, barrier: float, counted: float, **other: A
         "costs": "default",
         "without": [],
         "strategies": {
-            name: {"latency_ns": ns, "waits": 0, "registers": {}} for name, ns in latencies.items()
+            name: {"latency_ns": ns, "waits": 0, "registers": registers}
+            for name, ns in latencies.items()
         },
         **other,
     }
 
 
+@pytest.mark.thorough
 def test_every_kernel_is_measured_on_every_target() -> None:
     suite = {(p.kernel, p.target) for p in points() if p.table == "suite"}
     assert suite == {(k, t) for k in kernels.names() for t in ("trn1", "trn2", "trn3")}
@@ -73,6 +76,7 @@ def test_all_points_of_a_kernel_do_the_same_work() -> None:
     assert moe.usual(moe.program(tiles=8), 8, 4)["blocks"] == [1, 0, 2, 1, 2, 0, 1, 1]
 
 
+@pytest.mark.thorough
 def test_point_holds_what_it_is_and_what_was_measured() -> None:
     params = (("tiles", 2), ("buffers", 2))
     point = Point("options", "gather", "trn2", params, without=("hoisting",))
@@ -85,6 +89,7 @@ def test_point_holds_what_it_is_and_what_was_measured() -> None:
     assert json.loads(json.dumps(found)) == {**found, "strategies": found["strategies"]}
 
 
+@pytest.mark.thorough
 def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
     first, second = Here(), Here()
     before = measured(POINTS, tmp_path, first, quiet)
@@ -93,6 +98,7 @@ def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
     assert [found["target"] for found in before] == ["trn2", "trn1"]
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         measured(POINTS, tmp_path, Here(most=1), quiet)
@@ -101,6 +107,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(rest.done) <= 1 or rest.done == POINTS  # the first may not have been written yet
 
 
+@pytest.mark.thorough
 def test_a_broken_file_is_measured_again(tmp_path: Path) -> None:
     measured(POINTS[:1], tmp_path, Here(), quiet)
     (path,) = tmp_path.glob("*.json")
@@ -117,6 +124,7 @@ def test_saved_and_excess_are_over_barriers_and_over_the_ideal_machine() -> None
     assert geometric([1, 4]) == pytest.approx(2)
 
 
+@pytest.mark.thorough
 def test_the_page_names_every_point_at_which_barriers_are_faster() -> None:
     text = page([result("a", 100, 200, 110), result("b", 100, 120, 126)])
     assert "| a | 45% |" in text

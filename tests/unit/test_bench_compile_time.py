@@ -29,6 +29,7 @@ def test_measurement_counts_the_waits():
     assert figure.seconds >= 0
 
 
+@pytest.mark.thorough
 def test_strategies_that_take_long_are_left_out_of_large_programs(
     capsys: pytest.CaptureFixture[str],
 ):

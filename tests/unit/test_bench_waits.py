@@ -30,6 +30,7 @@ MORE_REGISTERS = {
 """Captures of slots of buffers that an outer loop uses again."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("program", list(suite()), ids=lambda program: program[0])
 def test_kernel_of_the_suite_executes_few_more_waits_than_it_needs(program: Made) -> None:
     found = row(*program, STRATEGY)

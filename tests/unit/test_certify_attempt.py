@@ -47,6 +47,7 @@ sync @loop strategy manual target generic {{
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("strategy", ["scoreboard", "counted", "barrier", "flags"])
 def test_the_worked_examples_get_a_certificate(path: Path, strategy: str) -> None:
@@ -54,6 +55,7 @@ def test_the_worked_examples_get_a_certificate(path: Path, strategy: str) -> Non
     assert certify(synchronize(program, "generic", strategy)).gaps == ()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [*KERNELS, "rope", "mamba"])
 @pytest.mark.parametrize("strategy", ["scoreboard", "counted"])
 def test_waits_of_exact_strategies_are_never_late(kernel: str, strategy: str) -> None:
@@ -66,6 +68,7 @@ def test_waits_of_exact_strategies_are_never_late(kernel: str, strategy: str) ->
     ] * is_unknown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_tokens_of_flags_are_followed(kernel: str) -> None:
     assert certify(synchronize(load(kernel).program(), "generic", "flags")).is_complete

@@ -68,10 +68,12 @@ def controls(order: list[Any]) -> Iterator[Json]:
                 yield from controls(entry.get(part, []))
 
 
+@pytest.mark.thorough
 def test_a_certificate_proves_its_program(matmul: SyncProgram, certificate: Json) -> None:
     assert reasons(matmul, certificate) == []
 
 
+@pytest.mark.thorough
 def test_an_old_certificate_does_not_prove_a_program_that_has_gone_wrong(
     matmul: SyncProgram, certificate: Json
 ) -> None:
@@ -95,6 +97,7 @@ def test_every_dependence_and_wait_has_to_be_listed(
         assert reasons(matmul, changed) == [f"the certificate lists another rule for some {name}"]
 
 
+@pytest.mark.thorough
 def test_a_rule_that_does_not_apply_is_refused(matmul: SyncProgram, certificate: Json) -> None:
     rules = {entry["rule"] for entry in certificate["dependences"]}
     assert len(rules) > 1
@@ -158,6 +161,7 @@ def claims(state: Json) -> Iterator[tuple[str, Json]]:
             yield f"{key} is another", state | {"values": values}
 
 
+@pytest.mark.thorough
 def test_a_state_that_does_not_hold_is_refused(chain: SyncProgram, small: Json) -> None:
     (loop,) = controls(small["order"])
     tried = 0
@@ -225,6 +229,7 @@ def test_a_barrier_takes_all_engines_at_once() -> None:
     assert is_refused(synced, data)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 def test_more_knowledge_never_makes_a_wrong_program_pass(seed: int) -> None:
     dice = random.Random(seed)

@@ -126,6 +126,7 @@ def test_trace_is_a_json_file_of_events(cli: Cli, tmp_path: Path) -> None:
     assert {"fetch", "add"} <= {str(name).split("[")[0] for name in names}
 
 
+@pytest.mark.thorough
 def test_list_names_every_kind(cli: Cli) -> None:
     listed = json.loads(cli("list", "--json").out)
     assert {"barrier", "barrier-always", "flags", "scoreboard", "static"} <= set(
@@ -216,6 +217,7 @@ BAD_PROGRAMS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bad", BAD_PROGRAMS)
 @pytest.mark.parametrize("command", ["sync", "compare", "check", "sim", "show"])
 def test_bad_program_is_one_short_error(cli: Cli, command: str, bad: str) -> None:
@@ -337,12 +339,14 @@ def shell(arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.thorough
 def test_reader_that_goes_away_is_no_error() -> None:
     run = shell("show matmul --expand | head -n 1")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.count("\n") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -364,6 +368,7 @@ def test_sync_prints_one_json_object_with_the_report(cli: Cli, pair: str, tmp_pa
     assert written.read_text() == form["text"]
 
 
+@pytest.mark.thorough
 def test_passes_can_be_chosen(cli: Cli, pair: str) -> None:
     assert "threshold.1" in cli("sync", pair).out
     assert "threshold.1" not in cli("sync", pair, "--passes", "none").out
@@ -374,6 +379,7 @@ def test_passes_can_be_chosen(cli: Cli, pair: str) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_limits_of_a_target_can_be_changed(cli: Cli, pair: str) -> None:
     result = cli("sync", pair, "--limit", "width=4", "--limit", "signed=0")
     assert "semaphore 0 counts vector width 4\n" in result.out
@@ -393,6 +399,7 @@ def test_limits_of_a_target_can_be_changed(cli: Cli, pair: str) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_what_limits_cost_is_said_on_request(cli: Cli, pair: str) -> None:
     command = ("compare", pair, "--input", "n=40", "--limit", "width=4", "--strategies", "counted")
     measured = json.loads(cli(*command, "--json", "--cost").out)["strategies"]["counted"]

@@ -26,6 +26,7 @@ def kernel(tmp_path: Path) -> str:
     return f"{written(tmp_path, BODY, 'x', 'old')}:kernel"
 
 
+@pytest.mark.thorough
 def test_compare_shows_kinds_of_allocation_side_by_side(cli: Cli, kernel: str) -> None:
     result = cli(
         "compare", kernel, *ARGUMENTS, "--buffers", "as-written,automatic,1",
@@ -51,6 +52,7 @@ def test_compare_gives_the_variants_as_json(cli: Cli, kernel: str) -> None:
     assert slow > fast
 
 
+@pytest.mark.thorough
 def test_other_commands_take_a_kernel(cli: Cli, kernel: str, tmp_path: Path) -> None:
     as_written = (kernel, *ARGUMENTS, "--buffers", "as-written")
     assert "writes(a[i % 2])" in cli("show", *as_written).out

@@ -54,6 +54,7 @@ def test_a_planted_early_wait_is_noticed(cli: Cli, kernel: list[str]) -> None:
     assert found["planted"].startswith("a wait of engine ")
 
 
+@pytest.mark.thorough
 def test_engine_programs_by_hand_are_run(cli: Cli, kernel: list[str], tmp_path: Path) -> None:
     program, synced = str(tmp_path / "kernel.hwy"), tmp_path / "synced.hwy"
     assert cli("trace", *kernel[1:], "-o", program).code == 0

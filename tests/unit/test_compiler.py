@@ -134,6 +134,7 @@ def test_columns_line_up() -> None:
     assert aligned([["a", "bb"], ["ccc", "d"]]) == ["a    bb", "ccc   d"]
 
 
+@pytest.mark.thorough
 def test_program_that_does_not_fit_is_synchronized_by_barriers_and_says_so() -> None:
     for limits, problem in (
         ({"registers": 0}, "scalar needs 1 registers even if captures share them"),

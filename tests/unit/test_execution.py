@@ -60,6 +60,7 @@ def test_a_matmul_computes_what_numpy_does(matmul: Traced) -> None:
     np.testing.assert_allclose(c, a.T @ b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", sorted(set(names()) - {"static"}))
 def test_every_strategy_keeps_the_values(matmul: Traced, strategy: str) -> None:
     sync = synchronize(matmul.program, "trn2", strategy)

@@ -27,11 +27,13 @@ def latency(registers: int, inputs: dict[str, int], is_tried: bool) -> float:
     return simulate(synced, inputs, target).latency
 
 
+@pytest.mark.thorough
 def test_trial_takes_barriers_where_shared_registers_are_slower() -> None:
     assert latency(2, {"n": 4}, is_tried=False) > latency(1, {"n": 4}, is_tried=False)
     assert latency(2, {"n": 4}, is_tried=True) == latency(1, {"n": 4}, is_tried=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [0, 1, 4, 20])
 def test_more_registers_are_never_slower_if_there_is_a_trial(n: int) -> None:
     found = [latency(registers, {"n": n}, is_tried=True) for registers in (0, 1, 2, 3, 6, 9, 30)]

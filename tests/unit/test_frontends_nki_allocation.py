@@ -182,6 +182,7 @@ def phases(tmp_path: Path) -> Traced:
     return recorded(tmp_path, PHASES, {"x": "float32[2,128,30000]"}).traced(buffers="automatic")
 
 
+@pytest.mark.thorough
 def test_phases_share_memory_and_keep_their_values(phases: Traced) -> None:
     verify(phases.program)
     assert [(b.name, b.slots) for b in phases.program.buffers] == [("first", 1)]

@@ -293,6 +293,7 @@ def random_kernel(random: Random) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(60))
 def test_random_tiles_are_ordered_exactly_as_their_bytes(tmp_path: Path, seed: int) -> None:
     body = random_kernel(Random(seed))

@@ -93,6 +93,7 @@ def test_the_proof_refuses_a_loop_that_is_wrong() -> None:
             proved((broken,), trace.body)
 
 
+@pytest.mark.thorough
 def test_effort_to_roll_a_long_trace_grows_with_its_length() -> None:
     def rolling(length: int) -> int:
         trace = recorded([*range(length - 1), 0])
@@ -101,6 +102,7 @@ def test_effort_to_roll_a_long_trace_grows_with_its_length() -> None:
     assert rolling(8_000) < 1.1 * 8 * rolling(1_000)
 
 
+@pytest.mark.thorough
 def test_effort_for_a_loop_that_does_not_roll_grows_with_its_length() -> None:
     def rolling(length: int) -> int:
         rows = [i * i for i in range(length)]
@@ -218,6 +220,7 @@ def test_a_memory_that_would_overflow_rotates_less(tmp_path: Path) -> None:
     assert [b.slots for b in trace.program(buffers=4).buffers] == [2]
 
 
+@pytest.mark.thorough
 def test_effort_for_a_loop_of_many_rows_grows_with_its_length() -> None:
     def rolling(length: int) -> int:
         rows = [5 * (i % 7) + i // 7 * (i // 7) for i in range(length)]

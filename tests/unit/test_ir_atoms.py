@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from effort import effort
 
 from headway.ir import parse
@@ -94,6 +95,7 @@ def test_buffer_with_too_many_pieces_is_cut_in_one_dimension_and_says_so():
     assert all(map(exact.is_exact, boxes))
 
 
+@pytest.mark.thorough
 def test_effort_to_cut_boxes_grows_with_their_number():
     def cutting(boxes: int) -> int:
         def cut() -> None:

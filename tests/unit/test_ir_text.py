@@ -189,6 +189,7 @@ def test_bad_text_is_told_what_is_wrong(path: Path) -> None:
     assert f"{caught.value}\n" == path.with_suffix(".err").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -208,6 +209,7 @@ def test_huge_line_gives_one_short_error(text: str) -> None:
     assert len(str(caught.value)) < 500
 
 
+@pytest.mark.thorough
 def test_a_thousand_nested_loops_are_read_and_written() -> None:
     depth = 1000
     heads = "".join(f"loop i{level} 2 {{\n" for level in range(depth))

@@ -190,10 +190,11 @@ def test_while_that_never_begins_is_fine() -> None:
     verify(body(While("t", 0, ())))
 
 
-def test_problems_come_in_the_order_of_the_text_and_not_without_end() -> None:
-    lines = "\n".join(f"A a{k} reads(b{k})" for k in range(30))
+@pytest.mark.parametrize(("count", "more"), [(30, "10 more"), (3000, "at least 980 more")])
+def test_problems_come_in_the_order_of_the_text_and_not_without_end(count: int, more: str) -> None:
+    lines = "\n".join(f"A a{k} reads(b{k})" for k in range(count))
     with pytest.raises(InvalidProgram) as caught:
         parse(f"program @p {{\n{lines}\n}}")
     *shown, last = caught.value.diagnostics
     assert [problem.at.line for problem in shown if problem.at] == list(range(2, 22))
-    assert last.message == "10 more problems are not shown"
+    assert last.message == f"{more} problems are not shown"

@@ -22,6 +22,7 @@ def binary(kernel: str = "matmul", strategy: str = "barrier") -> bytes:
     return to_binary(lower(synchronize(kernels.load(kernel).program(), "trn2", strategy)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "barrier", "flags"])
 @pytest.mark.parametrize("kernel", FEW)
 def test_kernel_is_read_back(kernel: str, strategy: str):
@@ -40,6 +41,7 @@ def test_random_program_is_read_back(seed: int):
         assert from_binary(to_binary(module)) == module
 
 
+@pytest.mark.thorough
 def test_file_cut_off_anywhere_is_refused():
     data = binary()
     for length in range(len(data)):

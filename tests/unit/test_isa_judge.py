@@ -14,6 +14,7 @@ FEW = ("sync-chain", "matmul", "moe-while", "topk")
 SMALL = {"n": 4, "m": 2, "k": 3}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", strategies.names())
 @pytest.mark.parametrize("kernel", FEW)
 def test_verdict_on_a_kernel_is_the_same(kernel: str, strategy: str):
@@ -68,6 +69,7 @@ def test_wait_that_was_dropped_is_early_at_its_instruction():
 
 def test_threshold_that_was_raised_is_a_deadlock():
     module, at, waiting = chain()
+    assert waiting.wait is not None
     new = replace(waiting, wait=WaitFor(waiting.wait.semaphore, None, 9))
     assert isa.check(changed(module, "vector", at, new), SMALL).verdict == "deadlock"
 

@@ -55,6 +55,7 @@ def test_text_of_every_instruction_is_read_and_written():
     assert assemble(text) == module
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "barrier", "flags"])
 @pytest.mark.parametrize("kernel", FEW)
 def test_kernel_is_read_back(kernel: str, strategy: str):

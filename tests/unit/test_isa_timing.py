@@ -22,6 +22,7 @@ def same(a: Timeline, b: Timeline) -> bool:
     return tracks[0] == tracks[1] and facts[0] == facts[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", strategies.names())
 @pytest.mark.parametrize("kernel", FEW)
 def test_kernel_takes_the_same_time(kernel: str, strategy: str):

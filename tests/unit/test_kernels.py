@@ -73,6 +73,7 @@ def test_matmul_drains_a_block_after_all_its_products() -> None:
     assert needed["multiply[0,2,0]"] == {"a_loads": 9, "b_loads": 9, "vector": 1}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TEXTS)
 def test_tiles_buffers_and_static_bounds_change_what_they_say(name: str) -> None:
     kernel = kernels.load(name)
@@ -93,6 +94,7 @@ def test_tile_of_an_unrolled_loop_uses_the_slot_of_its_number() -> None:
     assert needed["store0[1]"] == {"vector": 3}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TEXTS)
 def test_kernels_are_synchronized_exactly(name: str) -> None:
     kernel = kernels.load(name)

@@ -9,6 +9,7 @@ def test_at_least_eight_kernels_are_synchronized_by_hand() -> None:
     assert set(manual.names()) <= set(kernels.names())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", manual.names())
 def test_what_is_written_by_hand_is_exact_and_no_faster(name: str) -> None:
     on = targets.load("trn2")

@@ -98,6 +98,7 @@ def plain(text: str) -> SyncProgram:
     return parse_sync(text.replace(" silent", "").replace(" fused", ""))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strategy", ["counted", "scoreboard", "barrier", "flags", "phase"])
 @pytest.mark.parametrize("limits", [{}, {"registers": 1}, {"width": 3}, {"thresholds": 0}])
 def test_regions_have_no_wait_inside_under_any_limit(strategy: str, limits: dict[str, int]) -> None:

@@ -64,6 +64,7 @@ def test_loop_is_cut_into_groups_that_keep_the_slots_of_a_rotating_buffer() -> N
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_signed", [False, True], ids=["unsigned", "signed"])
 @pytest.mark.parametrize("width", [4, 5, 6, 8])
 def test_counts_around_the_largest_are_right_and_exact_where_they_fit(  # T18
@@ -79,6 +80,7 @@ def test_counts_around_the_largest_are_right_and_exact_where_they_fit(  # T18
     assert simulate(synced, {"n": most}, TARGET).latency == most * 40
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [4, 5, 6, 8])
 def test_without_epochs_a_wrap_is_found(width: int) -> None:  # T18, the naive variant
     naive, full = synchronize(PAIR, narrow(width), passes=NAIVE), 2**width
@@ -135,6 +137,7 @@ CONTROL: dict[str, tuple[str, dict[str, int | list[int]]]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CONTROL)
 def test_every_form_of_control_can_be_cut(name: str) -> None:
     source, inputs = CONTROL[name]

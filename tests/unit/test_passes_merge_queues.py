@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headway.check import check
 from headway.fitting import fit
 from headway.ir import parse
@@ -45,6 +47,7 @@ def test_the_two_queues_with_the_fewest_transfers_become_one() -> None:
     assert merged(twice[0]) is None  # the other queue has another host
 
 
+@pytest.mark.thorough
 def test_fewer_semaphores_merge_queues_and_never_make_a_program_faster() -> None:
     latencies: list[float] = []
     for count in range(8):

@@ -78,6 +78,7 @@ def test_registers_on_kernels_are_few(name: str) -> None:
     assert report.concessions == ()
 
 
+@pytest.mark.thorough
 def test_program_for_a_target_obeys_its_limits() -> None:
     target = targets.load("trn2")
     for name in kernels.names():

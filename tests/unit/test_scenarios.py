@@ -44,7 +44,7 @@ def named(path: Path) -> str:
     return path.stem
 
 
-def needs(program: Program, inputs: dict[str, int]) -> dict[str, list[Positions]]:
+def needs(program: Program, inputs: Inputs) -> dict[str, list[Positions]]:
     found: defaultdict[str, list[Positions]] = defaultdict(list)
     for instance, needed in required(bind(program, TARGET), inputs):
         found[instance.node.name].append(needed)
@@ -178,10 +178,12 @@ def work(name: str, **params: int) -> float:
     return effort(lambda: load("counted").synchronize(program, TARGET)) / size
 
 
+@pytest.mark.thorough
 def test_work_grows_with_the_size_and_no_faster() -> None:  # T27
     assert work("line", size=1600) < 1.1 * work("line", size=200)
 
 
+@pytest.mark.thorough
 def test_work_for_each_level_of_a_nest_grows_with_the_depth_at_most() -> None:  # T27
     assert work("nest", depth=12) < 4 * work("nest", depth=4)
 

@@ -49,6 +49,7 @@ def thresholds(synced: SyncProgram, instr: str, inputs: Inputs) -> list[list[int
     return [[wait.threshold for wait in event.waits] for event in events if event.name == instr]
 
 
+@pytest.mark.thorough
 def test_two_completions_of_unordered_queues_are_no_transfer() -> None:  # H1
     halves = program("h01-two-unordered-queues")
     assert issues(simulate(by_hand("h01-two-unordered-queues.two-completions"), {}))["read"] == 20

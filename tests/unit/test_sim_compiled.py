@@ -82,6 +82,7 @@ EXPRESSIONS = """
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "trip",
     [
@@ -226,6 +227,7 @@ def test_values_beyond_62_bits_are_left_to_the_reference() -> None:
         )
 
 
+@pytest.mark.thorough
 def test_auto_takes_the_reference_for_short_runs_and_the_compiled_one_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,7 +249,10 @@ def test_auto_takes_the_reference_for_short_runs_and_the_compiled_one_for_long(
 
 
 def test_auto_does_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    def nothing(_: str) -> None:
+        """Find no module."""
+
+    monkeypatch.setattr("importlib.util.find_spec", nothing)
     monkeypatch.setattr(sys.modules["headway.sim.simulate"], "SHORT", 10)
     sync = manual("loop i 20 { A x takes(1) }", "engine A { loop i 20 { x } }")
     assert len(simulate(sync, {})) == 20

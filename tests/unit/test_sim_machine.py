@@ -357,6 +357,7 @@ def test_timeline_reads_well() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_deep_nests_are_simulated() -> None:
     depth = 1100
     nest = "\n".join(f"loop i{k} 1 {{" for k in range(depth))

@@ -297,6 +297,7 @@ def test_waits_are_fewer_with_each_reason_to_leave_one_out():
     assert waits(STRATEGY) < known < nothing
 
 
+@pytest.mark.thorough
 def test_deep_nests_work():
     depth = 1000
     source = "program @p { input n engine A engine B buffer b "

@@ -246,6 +246,7 @@ def test_random_program_is_read_back_equal(seed: int) -> None:
     assert to_text(parse_sync(text)) == text
 
 
+@pytest.mark.thorough
 def test_a_thousand_nested_loops_are_read_and_written() -> None:
     heads = "".join(f"loop i{level} 2 {{\n" for level in range(1000))
     deep = heads + "%s\n" + "}\n" * 1000

@@ -10,6 +10,10 @@ Quote = Callable[[Location], str | None]
 """Returns the line of text at a place, or None if there is no text."""
 
 _MOST = 20
+"""Problems that are shown."""
+
+_ENOUGH = 1000
+"""Problems after which nobody looks for more."""
 
 
 def no_quote(at: Location) -> str | None:
@@ -34,8 +38,10 @@ class Problems:
         rule: str = "",
         help: str = "",
     ) -> None:
-        """Take note of one problem."""
+        """Take note of one problem. Raise InvalidProgram if there are very many already."""
         self.count += 1
+        if self.count == _ENOUGH:
+            self.raise_any()
         if self.count > _MOST:
             return
         source = (self._quote(at) if at else None) or None
@@ -45,6 +51,8 @@ class Problems:
         """Raise InvalidProgram with all problems in the order of their places, if there are any."""
         self._found.sort(key=lambda problem: problem.at[1:] if problem.at else (0, 0))
         if self.count > _MOST:
-            self._found.append(Diagnostic(f"{self.count - _MOST} more problems are not shown"))
+            least = "at least " if self.count >= _ENOUGH else ""
+            more = f"{least}{self.count - _MOST} more problems are not shown"
+            self._found.append(Diagnostic(more))
         if self._found:
             raise InvalidProgram(*self._found)
