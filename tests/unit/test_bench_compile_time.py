@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from effort import effort
 
 from headway.bench.compile_time import Figure, lines, measure, measured, nests, programs, straight
 from headway.ir import verify
+from headway.ir.program import Program
 from headway.ir.walk import instructions
+from headway.strategies import load
+from headway.targets.generic import TARGET
 
 
 def test_programs_are_valid_and_as_large_as_they_say():
@@ -56,3 +60,17 @@ def test_table_has_a_line_for_each_program():
         "one loop      1         1,000        0.50             500     20"
         "           0.25             250  1,000",
     ]
+
+
+def work(program: Program) -> float:
+    """Return how many functions are called for each instruction."""
+    size = len(list(instructions(program.body)))
+    return effort(lambda: load("counted").synchronize(program, TARGET)) / size
+
+
+def test_straight_line_code_takes_few_calls_for_each_instruction():
+    assert work(straight(800)) < 100
+
+
+def test_one_loop_takes_no_more_for_each_instruction_of_a_longer_body():
+    assert work(nests(1, 1, 1000, 50)) < 0.75 * work(nests(1, 1, 250, 50))

@@ -79,8 +79,10 @@ class Visitor:
         self._rules = rules
         self._has_meetings = has_meetings
         self._is_thorough = has_meetings and is_thorough
+        self._is_static = rules.static_gaps
         self._has_redundancy = rules.redundancy
         self._is_transitive = rules.redundancy and rules.transitive
+        self._forgets = self._is_transitive and not self._is_thorough
         self._has_groups = steps.has_atoms
         self._covers = self.levels.covers
         self._awaited = (steps.awaited(WRITE), steps.awaited(ACCESS))
@@ -148,9 +150,8 @@ class Visitor:
                         continue
                     if ahead > 0 and covers(q, known[q], high):
                         continue
-                    if kind == WRITE and q in cell[ACCESS]:
-                        if any(written.cell == number for written in writes):
-                            continue  # the last access is no earlier than the last write
+                    if kind == WRITE and q in cell[ACCESS] and _is_one_of(number, writes):
+                        continue  # the last access is no earlier than the last write
                     found.append((q, record, kind, touch))
         if len(found) > 1 and self._has_groups:
             return without_copies(found, self._steps)
@@ -216,7 +217,7 @@ class Visitor:
 
     def _note(self, step: Step, kept: list[Candidate], known: list[int]) -> None:
         """Note the waits that remain, in an iteration besides those of the iterations before."""
-        levels, is_static = self.levels, self._rules.static_gaps
+        levels, is_static = self.levels, self._is_static
         if self.iteration is None:
             self.needs[step.at] = [need(candidate, levels, is_static) for candidate in kept]
             return
@@ -300,7 +301,7 @@ class Visitor:
         writes, accesses = cell
         if not self._is_transitive:
             return writes, {**accesses, q: record}
-        if accesses is writes and not self._is_thorough:
+        if accesses is writes and self._forgets:
             return writes, {q: record}
         kept = accesses.copy()
         covers, is_thorough, known = self.levels.covers, self._is_thorough, record[2]
@@ -319,7 +320,6 @@ class Visitor:
         cells = self.cells
         of_writes, of_accesses = self._awaited
         shared: dict[tuple[int, int, int], tuple[Cell | None, Cell]] = {}
-        is_alone = len(touches) == 1
         for touch in touches:
             place, number = touch.place, touch.cell
             awaited = (of_writes[place] >> q & 1, of_accesses[place] >> q & 1)
@@ -327,7 +327,7 @@ class Visitor:
                 self._write_somewhere(q, touch.cells, record, awaited)
                 continue
             cell = cells[number]
-            if is_alone:
+            if not self._has_groups:
                 cells[number] = self._written(q, cell or NOTHING, record, awaited)
                 continue
             key = (*awaited, id(cell))
@@ -357,7 +357,7 @@ class Visitor:
 
         Where paths meet it helps to know where that was; in large programs it is dropped.
         """
-        if self._is_transitive and not self._is_thorough:
+        if self._forgets:
             if awaited == (1, 1):
                 records = {q: record}
                 return records, records
@@ -389,6 +389,13 @@ class Visitor:
 
 NOTHING: Cell = ({}, {})
 EVERYBODY = -1  # has a bit for each engine
+
+
+def _is_one_of(cell: int, touches: tuple[Touch, ...]) -> bool:
+    for touch in touches:
+        if touch.cell == cell:
+            return True
+    return False
 
 
 def _superseded(record: Record) -> Record:

@@ -25,12 +25,13 @@ class Liveness:
     """Which registers are needed while others are set.
 
     `carried` are those that are needed at the start of the program or of an iteration, so that they
-    are more than a passing value.
+    are more than a passing value. `mentions` may know parts of the program already.
     """
 
-    def __init__(self, engine: EngineProgram) -> None:
+    def __init__(self, engine: EngineProgram, mentions: Mentions | None = None) -> None:
         self._bits = {r.name: 1 << i for i, r in enumerate(engine.registers)}
-        walk = _Backwards(self._bits, [r.name for r in engine.registers if r.size == 1])
+        single = [r.name for r in engine.registers if r.size == 1]
+        walk = _Backwards(self._bits, single, mentions or Mentions())
         entry = walk.body(engine.body, 0)
         conflicts = walk.conflicts
         for name, bit in self._bits.items():
@@ -38,32 +39,30 @@ class Liveness:
                 conflicts[name] |= entry
         carried = walk.carried | entry
         self.carried = {name for name, bit in self._bits.items() if carried & bit}
-        # One of two is set while the other is needed: it does not matter which.
-        self._apart = {name: mask & ~self._bits[name] for name, mask in conflicts.items()}
-        for name, bit in self._bits.items():
-            for other, mask in conflicts.items():
-                if mask & bit and other != name:
-                    self._apart[name] |= self._bits[other]
+        self._conflicts = conflicts
 
     def groups(self, names: Iterable[str]) -> dict[str, str]:
         """Return for each name the first one with which it can share a register."""
-        members: dict[str, int] = {}
+        members: dict[str, tuple[int, int]] = {}  # those inside, and what they conflict with
         found: dict[str, str] = {}
         for name in names:
-            apart = self._apart[name]
-            group = next((g for g, inside in members.items() if not inside & apart), name)
-            members[group] = members.get(group, 0) | self._bits[name]
+            bit, apart = self._bits[name], self._conflicts[name]
+            # One of two is set while the other is needed: it does not matter which.
+            fits = (g for g, (own, others) in members.items() if not (own & apart or others & bit))
+            group = next(fits, name)
+            own, others = members.get(group, (0, 0))
+            members[group] = (own | bit, others | apart)
             found[name] = group
         return found
 
 
 class _Backwards:
-    def __init__(self, bits: dict[str, int], single: Sequence[str]) -> None:
+    def __init__(self, bits: dict[str, int], single: Sequence[str], mentions: Mentions) -> None:
         self.conflicts = dict.fromkeys(bits, 0)
         self.carried = 0
         self._bits = bits
         self._single = frozenset(single)
-        self._mentions = Mentions()
+        self._mentions = mentions
         self._read: dict[int, int] = {}  # by node, which `_mentions` keeps alive
         self._headers: dict[int, int] = {}  # what is live at the header of a loop, so far
 

@@ -1,9 +1,13 @@
-"""Rewriting the nodes of an engine program, and the values in their expressions."""
+"""Rewriting the nodes of an engine program, and the values in their expressions.
+
+What does not change stays the object it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from operator import is_
 
 from headway.ir.expr import Binary, Expr, Input
 from headway.sync.program import (
@@ -15,6 +19,7 @@ from headway.sync.program import (
     SyncLoop,
     SyncNode,
     SyncWhile,
+    Threshold,
     Wait,
     Waits,
 )
@@ -48,11 +53,15 @@ def mapped(expr: Expr, rule: Rule) -> Expr:
     if new is not None:
         return new
     if isinstance(expr, Binary):
-        return Binary(expr.operator, mapped(expr.left, rule), mapped(expr.right, rule))
+        left, right = mapped(expr.left, rule), mapped(expr.right, rule)
+        is_same = left is expr.left and right is expr.right
+        return expr if is_same else Binary(expr.operator, left, right)
     if isinstance(expr, Input) and expr.index is not None:
-        return Input(expr.name, mapped(expr.index, rule))
+        index = mapped(expr.index, rule)
+        return expr if index is expr.index else Input(expr.name, index)
     if isinstance(expr, RegisterRef):
-        return RegisterRef(expr.name, mapped(expr.index, rule))
+        index = mapped(expr.index, rule)
+        return expr if index is expr.index else RegisterRef(expr.name, index)
     return expr
 
 
@@ -60,9 +69,12 @@ def with_values(node: SyncNode, rule: Rule) -> SyncNode:
     """Return a node with other values in its own expressions: not in those of its bodies."""
     match node:
         case Exec() | Waits() | Load():
-            return replace(node, waits=_waits(node.waits, rule))
+            waits = _waits(node.waits, rule)
+            return node if waits is node.waits else replace(node, waits=waits)
         case Assign():
-            return Assign(_register(node.register, rule), mapped(node.value, rule), node.at)
+            register, value = _register(node.register, rule), mapped(node.value, rule)
+            is_same = register is node.register and value is node.value
+            return node if is_same else Assign(register, value, node.at)
         case SyncLoop():
             return replace(node, trip=mapped(node.trip, rule), load=_sync_load(node.load, rule))
         case SyncWhile() | SyncIf():
@@ -77,14 +89,18 @@ def _sync_load(load: Load | None, rule: Rule) -> Load | None:
 
 
 def _waits(waits: tuple[Wait, ...], rule: Rule) -> tuple[Wait, ...]:
-    return tuple(_wait(wait, rule) for wait in waits)
+    new = tuple([_wait(wait, rule) for wait in waits])
+    return waits if all(map(is_, new, waits)) else new
 
 
 def _wait(wait: Wait, rule: Rule) -> Wait:
     register = wait.threshold.register
     if register is None:
         return wait
-    return replace(wait, threshold=replace(wait.threshold, register=_register(register, rule)))
+    new = _register(register, rule)
+    if new is register:
+        return wait
+    return Wait(wait.counter, Threshold(new, wait.threshold.offset), wait.at)
 
 
 def _register(register: RegisterRef, rule: Rule) -> RegisterRef:

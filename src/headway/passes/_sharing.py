@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from headway.ir.expr import Expr
 from headway.passes._liveness import Liveness
-from headway.passes._mentions import Names, reads
+from headway.passes._mentions import Mentions, Names, reads
 from headway.passes._rewrite import Body, rewritten, with_values
 from headway.sync.program import (
     Assign,
@@ -22,11 +22,14 @@ from headway.sync.program import (
 )
 
 
-def shared(engine: EngineProgram) -> EngineProgram:
-    """Return an engine program with as few registers as an allocation in their order finds."""
+def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EngineProgram:
+    """Return an engine program with as few registers as an allocation in their order finds.
+
+    `mentions` are those of other programs with the same parts.
+    """
     sunk = replace(engine, body=_of_body(engine.body))
     single = [register.name for register in engine.registers if register.size == 1]
-    groups = Liveness(sunk).groups(single)
+    groups = Liveness(sunk, mentions).groups(single)
     if all(name == group for name, group in groups.items()):
         return engine
 
@@ -62,7 +65,7 @@ def _of_body(body: Body) -> Body:
 
 def _one_by_one(body: Body) -> Iterator[SyncNode]:
     for node in body:
-        if isinstance(node, Waits):
+        if isinstance(node, Waits) and len(node.waits) != 1:
             yield from (replace(node, waits=(wait,)) for wait in node.waits)
         else:
             yield node

@@ -65,8 +65,10 @@ def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Conce
             return exact, ()
     choices = list(coarser(exact))
 
+    mentions = Mentions()
+
     def fits(choice: Shared) -> bool:
-        return register_count(shared(with_shared(exact, choice))) <= most
+        return register_count(shared(with_shared(exact, choice), mentions)) <= most
 
     first = bisect_left(choices, True, key=fits)  # ever fewer registers
     if first < len(choices):

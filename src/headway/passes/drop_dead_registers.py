@@ -33,16 +33,28 @@ from headway.sync.program import (
 )
 from headway.targets.target import Target
 
-Live = Names
+Live = int
+"""A set of registers, with one bit for each."""
 
 
 class _Sweep:
     """Walks an engine program backwards."""
 
     def __init__(self, engine: EngineProgram) -> None:
-        self._read = Mentions().read
+        self._mentions = Mentions()
+        self._bits = {register.name: 1 << i for i, register in enumerate(engine.registers)}
+        self._found: dict[int, Live] = {}  # by node, which `_mentions` keeps alive
         self._headers: dict[int, Live] = {}  # what is live at the header of a loop, so far
         self._single = {register.name for register in engine.registers if register.size == 1}
+
+    def _read(self, node: SyncNode) -> Live:
+        found = self._found.get(id(node))
+        if found is None:
+            found = self._found[id(node)] = self._live(self._mentions.read(node))
+        return found
+
+    def _live(self, names: Names) -> Live:
+        return sum(self._bits[name] for name in names)
 
     def body(self, nodes: tuple[SyncNode, ...], live: Live) -> tuple[tuple[SyncNode, ...], Live]:
         """Return what remains of a body, and what is live before it, given what is behind it."""
@@ -68,23 +80,24 @@ class _Sweep:
 
     def _assign(self, node: Assign, live: Live) -> tuple[SyncNode | None, Live]:
         name = node.register.name
-        if name not in live:
+        bit = self._bits[name]
+        if not live & bit:
             return None, live
         if name in self._single:  # one of a row leaves the others as they are
-            live -= {name}
+            live &= ~bit
         return node, live | self._read(node)
 
     def _loop(self, node: SyncLoop | SyncWhile, after: Live) -> tuple[SyncNode | None, Live]:
-        decides = reads(node.trip if isinstance(node, SyncLoop) else node.condition)
+        decides = self._live(reads(node.trip if isinstance(node, SyncLoop) else node.condition))
         # The more is live behind a loop, the more is at its header: go on from the last time.
-        header = after | self._headers.get(id(node), NOBODY)
+        header = after | self._headers.get(id(node), 0)
         if node.load:
             header |= self._read(node.load)
         if isinstance(node, SyncWhile):
             header |= decides
         while True:
             body, before = self.body(node.body, header)
-            if before <= header:
+            if not before & ~header:
                 break
             header |= before
         self._headers[id(node)] = header
@@ -102,7 +115,7 @@ class _Sweep:
 
 
 def _swept(engine: EngineProgram) -> EngineProgram:
-    body, _ = _Sweep(engine).body(engine.body, NOBODY)
+    body, _ = _Sweep(engine).body(engine.body, 0)
     inside = Mentions().inside
     used = NOBODY.union(*map(inside, body))
     registers = tuple(register for register in engine.registers if register.name in used)

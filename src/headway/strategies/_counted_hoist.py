@@ -31,7 +31,7 @@ from headway.sync.program import (
 Body = tuple[SyncNode, ...]
 
 
-_NESTED = (SyncLoop, SyncWhile, SyncIf)
+_NESTED = frozenset((SyncLoop, SyncWhile, SyncIf))
 
 Written = set[str]
 """Names of the registers that are set in a body."""
@@ -43,7 +43,7 @@ def hoisted(body: Body) -> Body:
 
 
 def _body(body: Body) -> tuple[Body, Written]:
-    nested = [i for i, node in enumerate(body) if isinstance(node, _NESTED)]
+    nested = [i for i, node in enumerate(body) if type(node) in _NESTED]
     written = {node.register.name for node in body if type(node) is Assign}
     if not nested:
         return body, written

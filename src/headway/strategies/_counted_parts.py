@@ -50,17 +50,17 @@ class Parts:
     def _capture(self, site: Site, offset: int) -> Assign:
         found = self._captures.get((id(site), offset))
         if found is None:
-            key, slot, _ = site
-            register, value = self.register(key, slot), self.count(key.counter, offset)
+            (kind, q, place), slot, _ = site
+            register, value = self._register(kind, q, place, slot), self.count(q, offset)
             found = self._captures[id(site), offset] = Assign(register, value)
         return found
 
-    def register(self, key: Key, slot: Expr) -> RegisterRef:
+    def _register(self, kind: int, q: int, place: int, slot: Expr) -> RegisterRef:
         """Return the register of a capture; equal slots are one object already."""
-        number = (key.kind, key.counter, key.place, id(slot))
+        number = (kind, q, place, id(slot))
         found = self._registers.get(number)
         if found is None:
-            found = self._registers[number] = RegisterRef(self.name(key), slot)
+            found = self._registers[number] = RegisterRef(self.name(Key(kind, q, place)), slot)
         return found
 
     def name(self, key: Key) -> str:
@@ -85,17 +85,14 @@ class Parts:
             number = (kind, q, place, id(slot))
         wait = self._waits.get(number)
         if wait is None:
-            wait = Wait(self._steps.counters[q], self._threshold(need, offset))
-            self._waits[number] = wait
+            if position is not None:
+                threshold = Threshold(None, position)
+            elif gap is not None:
+                threshold = Threshold(self._shadows[q], offset - gap)
+            else:
+                threshold = Threshold(self._register(kind, q, place, slot))
+            wait = self._waits[number] = Wait(self._steps.counters[q], threshold)
         return wait
-
-    def _threshold(self, need: Need, offset: int) -> Threshold:
-        q, position, gap, kind, place, slot = need
-        if position is not None:
-            return Threshold(None, position)
-        if gap is not None:
-            return Threshold(self._shadows[q], offset - gap)
-        return Threshold(self.register(Key(kind, q, place), slot))
 
 
 def plus(expr: Expr, number: Expr) -> Expr:
