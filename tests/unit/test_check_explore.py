@@ -137,7 +137,7 @@ def test_schedule_of_a_long_run_is_told_from_near_its_end():
     finding = check(synced(engines, program), {}).findings[0]
     assert len(finding.schedule) == 61
     assert (
-        "note: an order that shows it: after 49 events complete p[14], issue p[15], "
+        "note: an order that shows it, after 49 other events: complete p[14], issue p[15], "
         "complete p[15], issue p[16], complete p[16], issue p[17], complete p[17], issue p[18], "
         "complete p[18], issue p[19], complete p[19], issue w[]"
     ) in str(finding)

@@ -50,6 +50,15 @@ def test_barrier_follows_an_if_in_which_something_may_be_issued():
     assert engine("barrier", body, "B") == "if k { } barrier c"
 
 
+def test_short_loops_are_written_out_and_need_no_barrier():
+    body = "buffer b slots 2 loop k 2 { A p writes(b[k]) B c reads(b[k]) }"
+    assert engine("barrier", body, "B") == "c at k 0 waits A >= 1 c at k 1 waits A >= 2"
+    assert engine("barrier-always", body, "B") == (
+        "barrier loop k 2 { c waits A >= 1 barrier } barrier"
+    )
+    assert check(synced("barrier", body), {}).verdict == "exact"
+
+
 def test_always_places_barriers_around_loops_too():
     body = "input n buffer b loop i n { A p writes(b) }"
     assert engine("barrier-always", body) == "barrier loop i n { p barrier } barrier"

@@ -13,6 +13,7 @@ from headway.analysis.segment import Segment
 from headway.ir.atoms import Atoms
 from headway.ir.program import ControlRead, If, Instr, Loop, Node, Program, While
 from headway.ir.walk import deep_nests, engines_inside, instructions
+from headway.strategies._copies import with_copies
 from headway.sync.program import (
     Barrier,
     EngineProgram,
@@ -31,14 +32,23 @@ Body = list[SyncNode]
 
 
 def synchronize(program: Program, target: str, strategy: str, always: bool) -> SyncProgram:
-    """Return engine programs with barriers: where needed, or `always` around and inside loops."""
+    """Return engine programs with barriers: where needed, or `always` around and inside loops.
+
+    Where needed only, short loops are written out, which need none then.
+    """
     with deep_nests():
-        skeleton, _ = _Placement(program, always).body(program.body, None)
-        owner = {instr.name: instr.engine for instr in instructions(program.body)}
-        engines = tuple(
-            EngineProgram(engine, _of_engine(skeleton, engine, owner)) for engine in program.hosts
-        )
+        if always:
+            engines = tuple(_engines(program, always))
+        else:
+            engines = with_copies(program, lambda written: _engines(written, always))
     return SyncProgram(program, engines, strategy, target)
+
+
+def _engines(program: Program, always: bool) -> Iterator[EngineProgram]:
+    skeleton, _ = _Placement(program, always).body(program.body, None)
+    owner = {instr.name: instr.engine for instr in instructions(program.body)}
+    for engine in program.hosts:
+        yield EngineProgram(engine, _of_engine(skeleton, engine, owner))
 
 
 class _Placement:

@@ -8,7 +8,8 @@ Cost   linear
 A barrier stands before a loop if anything was issued since the last one, at the end of every
 iteration (which covers the back edge, the exit and the loop that does not run), and after an if in
 which, or before which, anything was issued. It drains all engines and queues before it resets the
-counters, and nobody resets before everybody has arrived.
+counters, and nobody resets before everybody has arrived. Short loops are written out first, as
+`counted` does it: there is no iteration boundary then.
 """
 
 from __future__ import annotations

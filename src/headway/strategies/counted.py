@@ -31,13 +31,11 @@ from headway.analysis.tally import Tallies, flat
 from headway.analysis.visit import Rules
 from headway.ir.program import Instr, Program
 from headway.ir.walk import branches, deep_nests, engines_inside, no_collection, walk
-from headway.ir.written_out import Copy, WrittenOut
-from headway.strategies._counted_copies import with_copies
+from headway.strategies._copies import with_copies
 from headway.strategies._counted_parts import Parts
 from headway.strategies._counted_writer import Context, Writer
 from headway.strategies.options import option
-from headway.sync.program import EngineProgram, Exec, SyncProgram
-from headway.sync.written_out import issuing
+from headway.sync.program import EngineProgram, SyncProgram
 from headway.targets.target import Target
 
 
@@ -59,16 +57,11 @@ class Counted:
 
     def synchronize(self, program: Program, target: Target) -> SyncProgram:
         """Return the engine programs. Never refuses a program."""
-        written, copies = with_copies(program) if self.copies else WrittenOut(program, {})
         with deep_nests(), no_collection():
-            engines = self._engines(written)
-
-        def as_before(node: Exec) -> Exec:
-            instr, turns = copies.get(node.instr, Copy(node.instr, ()))
-            return Exec(instr, node.waits, node.at, turns)
-
-        if copies:
-            engines = tuple(issuing(engine, as_before) for engine in engines)
+            if self.copies:
+                engines = with_copies(program, self._engines)
+            else:
+                engines = self._engines(program)
         return SyncProgram(program, engines, self.name, target.name)
 
     def _engines(self, program: Program) -> tuple[EngineProgram, ...]:

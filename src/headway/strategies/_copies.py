@@ -1,4 +1,4 @@
-"""Which loops `counted` writes out: short ones, as long as the program does not become much longer.
+"""Loops written out: short ones, as long as the program does not become much longer.
 
 Iterations of a loop that always runs as often differ in what they have to wait for. Written out,
 each has waits of its own, with thresholds that the compiler counts, and there is no loop to count.
@@ -6,9 +6,15 @@ each has waits of its own, with thresholds that the compiler counts, and there i
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from headway.ir.program import Instr, Loop, Node, Program
 from headway.ir.walk import branches, deep_nests
-from headway.ir.written_out import WrittenOut, may_write_out, written_out
+from headway.ir.written_out import Copy, WrittenOut, may_write_out, written_out
+from headway.sync.program import EngineProgram, Exec
+from headway.sync.written_out import issuing
+
+Compile = Callable[[Program], Iterable[EngineProgram]]
 
 LONGEST = 64
 """Instructions of a loop that is written out, all its iterations together."""
@@ -17,7 +23,20 @@ FACTOR, FREE = 2, 2_000
 """A program may become so many times as long; and up to so many instructions in any case."""
 
 
-def with_copies(program: Program) -> WrittenOut:
+def with_copies(program: Program, compiled: Compile) -> tuple[EngineProgram, ...]:
+    """Return engine programs of `program`, compiled from it with its short loops written out."""
+    written, copies = _written_out(program)
+    if not copies:
+        return tuple(compiled(program))
+
+    def as_before(node: Exec) -> Exec:
+        instr, turns = copies.get(node.instr, Copy(node.instr, ()))
+        return Exec(instr, node.waits, node.at, turns)
+
+    return tuple(issuing(engine, as_before) for engine in compiled(written))
+
+
+def _written_out(program: Program) -> WrittenOut:
     """Return a program with its short loops written out: shorter ones if that is too much."""
     with deep_nests():
         before, longest = _size(program.body, 0), LONGEST
