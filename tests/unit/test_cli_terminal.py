@@ -150,7 +150,7 @@ def test_a_terminal_gets_one_line_that_goes_away(
     with progress.speaking("sync", is_quiet=False):
         slow(0.5)
     said = error.getvalue()
-    assert f"{progress.CLEAR}0 s: sync ..." in said
+    assert re.search(rf"{re.escape(progress.CLEAR)}\d+ s: sync \.\.\.", said)
     assert "\n" not in said
     assert shown_at_last(said) == ""
 
@@ -163,7 +163,7 @@ def test_output_takes_the_line_away_first(slow: Slow, monkeypatch: pytest.Monkey
         slow(0.5)
         print("a result")
         slow(0.3)
-    assert "0 s: show ..." in both.getvalue()
+    assert " s: show ..." in both.getvalue()
     assert shown_at_last(both.getvalue()) == "a result\n"
     assert sys.stdout is both
 
