@@ -46,8 +46,8 @@ def test_every_kernel_is_there_in_every_form():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [name for name, _ in KERNELS])
-def test_running_slots_take_fewer_registers_and_no_more_waits(kernel: str):
+def test_loops_written_out_take_no_more_registers_and_waits_than_running_slots(kernel: str):
     rows = [row(*made, STRATEGY) for made in programs() if made[0].startswith(f"{kernel}, 3")]
     _, constant, running = rows
-    assert sum(running.registers.values()) < sum(constant.registers.values())
-    assert running.waits <= constant.waits
+    assert sum(constant.registers.values()) <= sum(running.registers.values())
+    assert constant.waits <= running.waits
