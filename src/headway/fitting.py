@@ -59,10 +59,18 @@ def fit(
     on = targets.load(target) if isinstance(target, str) else target
     names = None if passes is None else tuple(passes)
     verify(program)
-    bound, prepared = covered(gathered(targets.bind(program, on)), on)
+    bound, before = prepared(program, on)
     synced, concessions = _Fitting(bound, on, chosen, names).fitted(inputs)
     verify_sync(synced)
-    return synced, report(synced, (*prepared, *concessions))
+    return synced, report(synced, (*before, *concessions))
+
+
+def prepared(program: Program, target: Target) -> tuple[Program, tuple[Concession, ...]]:
+    """Return a program as strategies take it: bound, what the target cannot do made up for.
+
+    Raise UnsupportedByTarget if that is impossible.
+    """
+    return covered(gathered(targets.bind(program, target)), target)
 
 
 class _Fitted(NamedTuple):

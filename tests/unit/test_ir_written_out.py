@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headway.ir import parse, to_text
-from headway.ir.program import Loop
+from headway.ir.program import Loop, Program
 from headway.ir.walk import walk
-from headway.ir.written_out import Copy, may_write_out, trips_around, written_out
+from headway.ir.written_out import Copy, WrittenOut, lengths, trips_around, written_out
 
 NEST = """program @p {
   input n
@@ -21,8 +21,13 @@ NEST = """program @p {
 }"""
 
 
+def all_written_out(program: Program) -> WrittenOut:
+    may_be = lengths(program)
+    return written_out(program, lambda loop: id(loop) in may_be)
+
+
 def test_each_iteration_has_instructions_of_its_own_with_their_slots():
-    found = written_out(parse(NEST), may_write_out)
+    found = all_written_out(parse(NEST))
     assert (
         to_text(found.program)
         == """program @p {
@@ -47,13 +52,13 @@ def test_each_iteration_has_instructions_of_its_own_with_their_slots():
 
 def test_names_that_are_taken_are_not_given_again():
     program = parse("program @p { engine A buffer b loop k 1 { A p writes(b) } A p.0 reads(b) }")
-    assert set(written_out(program, may_write_out).copies) == {"p.0_"}
+    assert set(all_written_out(program).copies) == {"p.0_"}
 
 
 def test_region_with_run_time_bounds_stays_all_of_its_slot():
     boxes = "A p writes(b[0][k * 4 : k * 4 + 4]) reads(b[1][0:2])"
     program = parse(f"program @p {{ engine A buffer b slots 2 shape(8) loop k 2 {{ {boxes} }} }}")
-    text = to_text(written_out(program, may_write_out).program)
+    text = to_text(all_written_out(program).program)
     assert "A p.1 reads(b[1][0:2]) writes(b)\n" in text
 
 
@@ -70,10 +75,18 @@ def test_only_loops_of_instructions_that_always_run_as_often_may_be_written_out(
         ("2", f"{instr} silent A r reads(b)"): False,
     }
     for (trip, body), expected in cases.items():
-        loop = next(n for n in walk(parse(text.format(trip=trip, body=body)).body))
+        program = parse(text.format(trip=trip, body=body))
+        loop = next(n for n in walk(program.body))
         assert isinstance(loop, Loop)
-        assert may_write_out(loop) == expected, body
+        assert (id(loop) in lengths(program)) == expected, body
 
 
 def test_loops_around_are_those_that_may_be_written_out():
     assert trips_around(parse(NEST)) == {"p": {"k": 2}, "q": {"k": 2, "j": 2}}
+
+
+def test_length_counts_the_instructions_of_all_iterations():
+    program = parse(NEST)
+    outer, k, j = (node for node in walk(program.body) if isinstance(node, Loop))
+    assert lengths(program) == {id(k): 6, id(j): 2}
+    assert id(outer) not in lengths(program)

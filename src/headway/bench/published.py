@@ -7,10 +7,11 @@ end. What a compiler unrolls is simulated without the costs of loops.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from headway import kernels, targets
+from headway.bench.remainder import COSTS, without
 from headway.compiler import synchronize
 from headway.frontends import ArgSpec, record
 from headway.frontends.nki.memory import AUTOMATIC, Buffers
@@ -19,7 +20,7 @@ from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.kernels._traced import FOLDER
 from headway.sim import simulate, simulate_ideal
-from headway.targets import Figure, Target
+from headway.targets import Target
 
 Run = Callable[[Target], float]
 """What is compared with the published figure, in us."""
@@ -72,10 +73,7 @@ def _kernel(
 
 def without_loops(target: Target) -> Target:
     """Return a target on which loops and branches cost nothing, as in an unrolled program."""
-    free = Figure(0, "defined: unrolled")
-    return replace(
-        target, sequencer=replace(target.sequencer, loop=free, branch=free, refetch=free)
-    )
+    return without(target, COSTS["loops"])
 
 
 ATTENTION = """\

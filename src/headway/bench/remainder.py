@@ -7,7 +7,7 @@ machine on which signals are seen a hop later: no program that waits for semapho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -50,9 +50,10 @@ def _latencies(program: Program, inputs: Inputs, target: Target) -> Iterator[flo
     free = {field for fields in COSTS.values() for field in fields}
     for fields in COSTS.values():
         free -= set(fields)
-        yield simulate(counted, inputs, _without(target, free)).latency
+        yield simulate(counted, inputs, without(target, free)).latency
 
 
-def _without(target: Target, fields: set[str]) -> Target:
+def without(target: Target, fields: Iterable[str]) -> Target:
+    """Return a target on which these costs of its sequencers, by field, are nothing."""
     zero = dict.fromkeys(fields, Figure(0, "defined: left out"))
     return replace(target, sequencer=replace(target.sequencer, **zero))

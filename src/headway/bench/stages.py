@@ -17,10 +17,9 @@ from typing import TypeVar
 from headway import passes, strategies, targets
 from headway.bench.compile_time import nests, straight
 from headway.compiler import aligned
+from headway.fitting import prepared
 from headway.ir import parse, to_text, verify
 from headway.ir.program import Program
-from headway.passes.cover_silent import covered
-from headway.passes.gather_regions import gathered
 from headway.sync import to_text as sync_text
 from headway.sync import verify_sync
 from headway.targets.target import Target
@@ -63,7 +62,7 @@ def measured(program: Program, target: Target) -> dict[str, float]:
     text, stages = to_text(program), Stages()
     parsed = stages.run("read", lambda: parse(text))
     stages.run("verify", lambda: verify(parsed))
-    bound, _ = stages.run("bind", lambda: covered(gathered(targets.bind(parsed, target)), target))
+    bound, _ = stages.run("bind", lambda: prepared(parsed, target))
     strategy = strategies.load("counted")
     synced = stages.run("counted", lambda: strategy.synchronize(bound, target))
     for step in passes.chosen(None, passes.REGISTRY, strategy.synchronize):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from headway.certify.certificate import Certificate, dependences, waits
 from headway.certify.followed import followed
 from headway.certify.planner import Planner
+from headway.certify.state import Key
 from headway.certify.statement import Gap, Refused, Statement, steps_in
 from headway.certify.transcribe import statement
 from headway.certify.verify import Walk
@@ -48,9 +49,10 @@ def certify(sync: SyncProgram) -> Attempt:
             stated = statement(sync)
         except Refused as hole:
             return Attempt(empty, (Gap(hole.reason, hole.at),))
+        registers = followed(stated)
         proof = Attempt(empty, (Gap("nothing was tried"),))
         for exact, is_fine in _ways(stated.program):
-            found = _planned(stated, exact, is_fine, empty)
+            found = _planned(stated, registers, exact, is_fine, empty)
             if not proof.certificate.order or len(found.gaps) < len(proof.gaps):
                 proof = found
             if not proof.gaps:
@@ -67,9 +69,12 @@ def _ways(program: Program) -> Iterator[tuple[dict[str, int], bool]]:
 
 
 def _planned(
-    stated: Statement, exact: dict[str, int], is_fine: bool, empty: Certificate
+    stated: Statement,
+    registers: list[Key],
+    exact: dict[str, int],
+    is_fine: bool,
+    empty: Certificate,
 ) -> Attempt:
-    registers = followed(stated)
     try:
         order = Planner(stated, exact, is_fine).plan()
         found = Walk(stated, registers)

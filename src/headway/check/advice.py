@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from headway.check.narrow import signalled, signalling
 from headway.check.needs import Need, reference
 from headway.check.schedule import MOST, named
 from headway.check.verdict import Finding, Verdict
 from headway.errors import OverLimit
 from headway.ir.expr import Inputs
-from headway.ir.program import Instr, control_counter
-from headway.ir.walk import instructions
+from headway.ir.program import Instr
 from headway.spec import Instance, Signals
-from headway.sync.expand import Event, expand
+from headway.sync.expand import expand
 from headway.sync.program import SyncProgram
 
 OTHERS = "leave this wait, and correct what the others wait for"
@@ -52,6 +52,7 @@ class _Run:
         needs = reference(sync, inputs, LIMIT)
         self._events = expand(sync, inputs, LIMIT)
         self._sync = sync
+        self._counters = signalling(sync.program)
         self._flags = {flag.name: flag.counter for flag in sync.flags}
         self._signals = Signals.of(need.instance for need in needs)
         self._needs = {str(n.instance): n for n in needs if isinstance(n.instance.node, Instr)}
@@ -143,15 +144,8 @@ class _Run:
             if barriers <= 0:
                 return found
             barriers -= event.kind == "barrier"
-            found += counter in self._signalled(host, event)
+            found += signalled(host, event, self._counters) == counter
         return 0 if barriers > 0 else found
-
-    def _signalled(self, engine: str, event: Event) -> Iterator[str]:
-        if event.kind == "load":
-            yield control_counter(engine)
-        for instr in instructions(self._sync.program.body):
-            if event.kind == "exec" and instr.name == event.name and not instr.silent:
-                yield instr.counter
 
     def _cut(self, counter: str, written: int, compared: int) -> Iterator[str]:
         for cell in self._sync.semaphores:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from headway.check.knowledge import Knowledge
-from headway.ir.program import control_counter
+from headway.ir.program import Program, control_counter
 from headway.ir.walk import instructions
 from headway.spec import Signals
 from headway.sync.expand import MAX_EVENTS, ConcreteWait, Event
@@ -39,11 +39,23 @@ def seen_by_comparisons(events: Events, semaphores: Iterable[Semaphore]) -> Even
     }
 
 
+def signalling(program: Program) -> dict[str, str]:
+    """Return the counters of the instructions that signal, by name."""
+    return {i.name: i.counter for i in instructions(program.body) if not i.silent}
+
+
+def signalled(engine: str, event: Event, counters: Mapping[str, str]) -> str:
+    """Return the counter that an event of an engine signals, "" for none."""
+    if event.kind == "load":
+        return control_counter(engine)
+    return counters.get(event.name, "") if event.kind == "exec" else ""
+
+
 def wrapping(sync: SyncProgram, events: Events) -> dict[str, Semaphore]:
     """Return the semaphores that some count between two barriers does not fit into."""
     if not sync.semaphores:
         return {}
-    signals = {i.name: i.counter for i in instructions(sync.program.body) if not i.silent}
+    counters = signalling(sync.program)
     most = Counter[str]()
     for engine, run in events.items():
         counts = Counter[str]()
@@ -51,10 +63,8 @@ def wrapping(sync: SyncProgram, events: Events) -> dict[str, Semaphore]:
             if event.kind == "barrier":
                 most |= counts
                 counts.clear()
-            elif event.kind == "load":
-                counts[control_counter(engine)] += 1
-            elif event.kind == "exec" and event.name in signals:
-                counts[signals[event.name]] += 1
+            elif counter := signalled(engine, event, counters):
+                counts[counter] += 1
         most |= counts
     return {cell.counter: cell for cell in sync.semaphores if most[cell.counter] > cell.most}
 

@@ -38,32 +38,42 @@ class WrittenOut(NamedTuple):
     copies: Mapping[str, Copy]
 
 
-def may_write_out(loop: Loop) -> bool:
-    """Tell whether a loop runs a fixed number of times and contains instructions and such loops.
+def lengths(program: Program) -> dict[int, int]:
+    """Return by `id` each loop that may be written out, with its instructions once it is.
 
-    Regions and instructions that are silent are left as they are.
+    It runs a fixed number of times and contains instructions and such loops. Regions and
+    instructions that are silent are left as they are.
     """
-    return (
-        isinstance(loop.trip, int)
-        and loop.control is None
-        and all(
-            may_write_out(node)
-            if isinstance(node, Loop)
-            else isinstance(node, Instr) and not node.silent and not node.fused
-            for node in loop.body
-        )
-    )
+    found: dict[int, int] = {}
+
+    def length(node: Node) -> int | None:
+        if isinstance(node, Instr):
+            return None if node.silent or node.fused else 1
+        inside = [[length(inner) for inner in body] for body in branches(node)]
+        if not isinstance(node, Loop) or not isinstance(node.trip, int) or node.control:
+            return None
+        counts = [count for count in inside[0] if count is not None]
+        if len(counts) < len(node.body):
+            return None
+        found[id(node)] = node.trip * sum(counts)
+        return found[id(node)]
+
+    with deep_nests():
+        for node in program.body:
+            length(node)
+    return found
 
 
 def trips_around(program: Program) -> dict[str, dict[str, int]]:
     """Return for each instruction the loops around it that may be written out, with their trips."""
     found: dict[str, dict[str, int]] = {}
+    may_be = lengths(program)
 
     def visit(nodes: tuple[Node, ...], around: dict[str, int]) -> None:
         for node in nodes:
             if isinstance(node, Instr):
                 found[node.name] = around
-            elif isinstance(node, Loop) and isinstance(node.trip, int) and may_write_out(node):
+            elif isinstance(node, Loop) and isinstance(node.trip, int) and id(node) in may_be:
                 visit(node.body, {**around, node.iteration: node.trip})
             else:
                 for inside in branches(node):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from headway.ir.expr import Binary, Expr
 from headway.passes._liveness import Liveness
 from headway.passes._mentions import reads
-from headway.passes._rewrite import rewritten, with_values
+from headway.passes._rewrite import with_values
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -25,6 +25,7 @@ from headway.sync.program import (
     Waits,
     walk_sync,
 )
+from headway.sync.rewrite import rewritten
 
 Shared = dict[str, Register]
 """The row of registers that takes the place of a capture, or of a row of them."""

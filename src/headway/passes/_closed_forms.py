@@ -16,7 +16,7 @@ from dataclasses import replace
 from headway.ir.expr import Binary, Expr, Iteration, leaves
 from headway.passes._mentions import Mentions
 from headway.passes._polynomial import Polynomial
-from headway.passes._rewrite import Body, with_values
+from headway.passes._rewrite import with_values
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -32,6 +32,7 @@ from headway.sync.program import (
     Wait,
     Waits,
 )
+from headway.sync.rewrite import Body
 
 Value = Polynomial | None
 """What a register holds; None = no form is known."""

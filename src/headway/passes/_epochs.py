@@ -25,7 +25,7 @@ from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.expr import Binary, Expr, Iteration
 from headway.ir.program import ControlRead, If, InputDecl, Instr, Loop, Node, Program, While
 from headway.ir.walk import regions, walk
-from headway.passes._rewrite import mapped, rewritten
+from headway.passes._rewrite import mapped
 from headway.passes._rewrite import with_values as with_step_values
 from headway.passes._signals import Signals
 from headway.passes._values import (
@@ -49,6 +49,7 @@ from headway.sync.program import (
     SyncProgram,
     SyncWhile,
 )
+from headway.sync.rewrite import rewritten
 
 Alone = Callable[[Program], SyncProgram]
 """Synchronizes a program that runs alone, with all counters and registers 0 at its start."""

@@ -1,11 +1,11 @@
-"""Rewriting the nodes of an engine program, and the values in their expressions.
+"""Rewriting the values in the expressions of an engine program.
 
 What does not change stays the object it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from operator import is_
 
@@ -23,25 +23,6 @@ from headway.sync.program import (
     Wait,
     Waits,
 )
-
-Body = tuple[SyncNode, ...]
-
-
-def rewritten(body: Iterable[SyncNode], rule: Callable[[SyncNode], Iterable[SyncNode]]) -> Body:
-    """Replace each node by what `rule` gives for it, once its bodies have been rewritten."""
-    return tuple(new for node in body for new in rule(_inside(node, rule)))
-
-
-def _inside(node: SyncNode, rule: Callable[[SyncNode], Iterable[SyncNode]]) -> SyncNode:
-    match node:
-        case SyncLoop() | SyncWhile():
-            return replace(node, body=rewritten(node.body, rule))
-        case SyncIf():
-            then, orelse = rewritten(node.then, rule), rewritten(node.orelse, rule)
-            return replace(node, then=then, orelse=orelse)
-        case _:
-            return node
-
 
 Rule = Callable[[Expr], Expr | None]
 """What an expression becomes; None = the same, with the rule applied to its parts."""
@@ -63,6 +44,17 @@ def mapped(expr: Expr, rule: Rule) -> Expr:
         index = mapped(expr.index, rule)
         return expr if index is expr.index else RegisterRef(expr.name, index)
     return expr
+
+
+def renaming(names: Mapping[str, str]) -> Rule:
+    """Return a rule that gives registers, none of them a row, other names."""
+
+    def rename(expr: Expr) -> Expr | None:
+        if isinstance(expr, RegisterRef) and expr.name in names:
+            return RegisterRef(names[expr.name])
+        return None
+
+    return rename
 
 
 def with_values(node: SyncNode, rule: Rule) -> SyncNode:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from headway.ir.expr import Expr
 from headway.passes._liveness import Liveness
 from headway.passes._mentions import Mentions, Names, reads
-from headway.passes._rewrite import Body, rewritten, with_values
+from headway.passes._rewrite import renaming, with_values
 from headway.sync.program import (
     Assign,
     EngineProgram,
     Register,
-    RegisterRef,
     SyncIf,
     SyncLoop,
     SyncNode,
     SyncWhile,
     Waits,
 )
+from headway.sync.rewrite import Body, rewritten
 
 
 def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EngineProgram:
@@ -33,10 +32,7 @@ def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EnginePro
     if all(name == group for name, group in groups.items()):
         return engine
 
-    def rename(expr: Expr) -> Expr | None:
-        if isinstance(expr, RegisterRef) and expr.name in groups:
-            return RegisterRef(groups[expr.name])
-        return None
+    rename = renaming(groups)
 
     def rule(node: SyncNode) -> Iterable[SyncNode]:
         new = with_values(node, rename)

@@ -25,7 +25,6 @@ from headway.ir.program import Access, Instr, Loop, Node, While
 from headway.ir.walk import regions
 from headway.passes._closed_forms import computed
 from headway.passes._epochs import BARRIER, Bodies, Epochs
-from headway.passes._rewrite import rewritten
 from headway.passes._rewrite import with_values as with_step_values
 from headway.passes._signals import Signals
 from headway.passes._values import fixed, period, shifted, with_values
@@ -40,6 +39,7 @@ from headway.sync.program import (
     Waits,
     walk_sync,
 )
+from headway.sync.rewrite import rewritten
 
 COPIES = 8
 """Iterations between two barriers; more if a rotating buffer has more slots."""

@@ -27,7 +27,7 @@ from itertools import groupby
 from headway.ir.expr import Binary, Expr
 from headway.ir.walk import deep_nests
 from headway.passes._mentions import reads
-from headway.passes._rewrite import Body, rewritten, with_values
+from headway.passes._rewrite import renaming, with_values
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -36,6 +36,7 @@ from headway.sync.program import (
     SyncProgram,
     sync_branches,
 )
+from headway.sync.rewrite import Body, rewritten
 from headway.targets.target import Target
 
 Group = list[Assign]
@@ -109,10 +110,7 @@ def _of_engine(engine: EngineProgram) -> EngineProgram:
     if not equal:
         return engine
 
-    def rename(expr: Expr) -> Expr | None:
-        if isinstance(expr, RegisterRef) and expr.name in equal:
-            return RegisterRef(equal[expr.name])
-        return None
+    rename = renaming(equal)
 
     def rule(node: SyncNode) -> Iterator[SyncNode]:
         if not (isinstance(node, Assign) and node.register.name in equal):

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 from headway.ir.expr import Binary, Expr
 from headway.ir.walk import deep_nests
-from headway.passes._rewrite import rewritten
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -37,6 +36,7 @@ from headway.sync.program import (
     Wait,
     Waits,
 )
+from headway.sync.rewrite import rewritten
 from headway.targets.target import Target
 
 

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 
 from headway.ir.walk import deep_nests
-from headway.passes._rewrite import rewritten
 from headway.sync.program import (
     Exec,
     Load,
@@ -29,6 +28,7 @@ from headway.sync.program import (
     Wait,
     Waits,
 )
+from headway.sync.rewrite import rewritten
 from headway.targets.target import Target
 
 

@@ -6,11 +6,11 @@ each has waits of its own, with thresholds that the compiler counts, and there i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from headway.ir.program import Instr, Loop, Node, Program
+from headway.ir.program import Instr, Node, Program
 from headway.ir.walk import branches, deep_nests
-from headway.ir.written_out import Copy, WrittenOut, may_write_out, written_out
+from headway.ir.written_out import Copy, WrittenOut, lengths, written_out
 from headway.sync.program import EngineProgram, Exec
 from headway.sync.written_out import issuing
 
@@ -38,36 +38,25 @@ def with_copies(program: Program, compiled: Compile) -> tuple[EngineProgram, ...
 
 def _written_out(program: Program) -> WrittenOut:
     """Return a program with its short loops written out: shorter ones if that is too much."""
+    known = lengths(program)
     with deep_nests():
-        before, longest = _size(program.body, 0), LONGEST
+        before, longest = _size(program.body, known, 0), LONGEST
         most = max(FACTOR * before, FREE)
-        while longest > 1 and _size(program.body, longest) > most:
+        while longest > 1 and _size(program.body, known, longest) > most:
             longest //= 2
-        if _size(program.body, longest) == before:
+        if _size(program.body, known, longest) == before:
             return WrittenOut(program, {})
-    return written_out(program, lambda loop: _is_short(loop, longest))
+    return written_out(program, lambda loop: known.get(id(loop), longest + 1) <= longest)
 
 
-def _is_short(loop: Loop, longest: int) -> bool:
-    return may_write_out(loop) and _turns(loop) <= longest
-
-
-def _turns(node: Node) -> int:
-    """Return the instances of an instruction, or of a loop that may be written out."""
-    if isinstance(node, Loop):
-        assert isinstance(node.trip, int), "it may be written out"
-        return node.trip * sum(map(_turns, node.body))
-    return 1
-
-
-def _size(body: tuple[Node, ...], longest: int) -> int:
+def _size(body: tuple[Node, ...], known: Mapping[int, int], longest: int) -> int:
     """Return the instructions of a body once its loops of that length are written out."""
     size = 0
     for node in body:
         if isinstance(node, Instr):
             size += 1
-        elif isinstance(node, Loop) and _is_short(node, longest):
-            size += _turns(node)
+        elif known.get(id(node), longest + 1) <= longest:
+            size += known[id(node)]
         else:
-            size += sum(_size(inside, longest) for inside in branches(node))
+            size += sum(_size(inside, known, longest) for inside in branches(node))
     return size

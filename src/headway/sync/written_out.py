@@ -14,16 +14,8 @@ from dataclasses import replace
 from headway.ir.program import Loop
 from headway.ir.walk import deep_nests, instructions
 from headway.ir.written_out import Copy, written_out
-from headway.sync.program import (
-    EngineProgram,
-    Exec,
-    SyncIf,
-    SyncLoop,
-    SyncNode,
-    SyncProgram,
-    SyncWhile,
-    walk_sync,
-)
+from headway.sync.program import EngineProgram, Exec, SyncNode, SyncProgram, walk_sync
+from headway.sync.rewrite import rewritten
 
 Rule = Callable[[Exec], Exec]
 
@@ -54,21 +46,9 @@ def likewise(sync: SyncProgram) -> SyncProgram:
 
 def issuing(engine: EngineProgram, rule: Rule) -> EngineProgram:
     """Return an engine program that issues what `rule` says in place of each instruction."""
+
+    def issued(node: SyncNode) -> tuple[SyncNode]:
+        return (rule(node) if isinstance(node, Exec) else node,)
+
     with deep_nests():
-        return replace(engine, body=_body(engine.body, rule))
-
-
-def _body(body: tuple[SyncNode, ...], rule: Rule) -> tuple[SyncNode, ...]:
-    return tuple(_node(node, rule) for node in body)
-
-
-def _node(node: SyncNode, rule: Rule) -> SyncNode:
-    match node:
-        case Exec():
-            return rule(node)
-        case SyncLoop() | SyncWhile():
-            return replace(node, body=_body(node.body, rule))
-        case SyncIf():
-            return replace(node, then=_body(node.then, rule), orelse=_body(node.orelse, rule))
-        case _:
-            return node
+        return replace(engine, body=rewritten(engine.body, issued))
