@@ -88,7 +88,7 @@ class _Facts:
         self.slots = {buffer.name: buffer.slots for buffer in program.buffers}
         self.atoms = Atoms(program)
         self.shown = shown(program)
-        self.readers: dict[str, frozenset[str]] = {}
+        self.readers: dict[str, tuple[str, ...]] = {}
         self.keys: defaultdict[tuple[str, str, int], dict[str, None]] = defaultdict(dict)
         for node in walk(program.body):
             if isinstance(node, Instr):
@@ -119,9 +119,9 @@ class _Facts:
         ]
         while True:
             plans = [_Plan(self, engine) for engine in self.program.hosts]
-            found: dict[str, frozenset[str]] = {}
+            found: dict[str, tuple[str, ...]] = {}
             for node, control in controls:
-                found[control.name] = frozenset(p.engine for p in plans if p.walks(node))
+                found[control.name] = tuple(p.engine for p in plans if p.walks(node))
                 for engine in found[control.name]:
                     self._note(control_counter(engine), control.reads, ())
             if found == self.readers:
@@ -192,7 +192,7 @@ class _Plan:
             return node.engine == self.engine or node.counter in self.counted
         if node.control is None:
             return False
-        readers = self.facts.readers.get(node.control.name, frozenset())
+        readers = self.facts.readers.get(node.control.name, ())
         return any(control_counter(reader) in self.counted for reader in readers)
 
 
