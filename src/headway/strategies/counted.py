@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headway.analysis.flow import Flow
+from headway.analysis.order import Order
 from headway.analysis.plan import Plan, Sites, horizons
 from headway.analysis.runs import Runs
 from headway.analysis.steps import Steps
@@ -48,6 +49,7 @@ class Counted:
     static_gaps: bool = option("count back from the current count where the distance is static")
     redundancy: bool = option("leave out what an engine knows from its waits before")
     transitive: bool = option("leave out what another signal that is waited for had to see")
+    order: bool = option("leave out a capture that is never later than one waited for before")
     dont_care: bool = option("keep a static distance where nobody waits on the other path")
     unrolling: bool = option("look at each iteration of loops with few, static trips")
     skip: bool = option("count and capture in closed form what loops without work for an engine do")
@@ -88,7 +90,10 @@ class Counted:
         rules = Rules(
             self.static_gaps, self.redundancy, self.transitive, self.dont_care, self.unrolling
         )
+        sites = Sites(len(steps.counters))
         needs = Flow(steps, rules).needs
+        if self.order:
+            needs = Order(steps.body, sites).without_implied(needs)
         sequence, after = flat(steps.body), horizons(steps.body)
         parts, tallies = Parts(steps), Tallies(steps.body)
         context = Context(
@@ -102,7 +107,7 @@ class Counted:
             self.offsets,
             self.hoisting,
         )
-        engines, sites = range(len(steps.engines)), Sites(len(steps.counters))
+        engines = range(len(steps.engines))
         return context, [Plan(engine, sequence, needs, sites, after) for engine in engines]
 
 
