@@ -102,6 +102,32 @@ def test_a_nested_loop_rotates_by_the_count_of_allocations(traced: Traced) -> No
     ]
 
 
+def test_a_tile_in_loops_with_run_time_bounds_has_no_more_slots_than_asked_for(
+    traced: Traced,
+) -> None:
+    trace = traced(
+        """
+        for i in nl.affine_range(4):
+            for j in nl.affine_range(4):
+                tile = nl.load(x[i * 128 : (i + 1) * 128, j * 128 : (j + 1) * 128])
+        """
+    )
+    assert loop_text(trace, dynamic_bounds={"i": "n", "j": "m"}, buffers=2)[-1] == (
+        "sync load_tile triggers(loads) writes(tile[j % 2])"
+    )
+
+
+def test_a_loop_of_a_comprehension_has_the_name_of_its_variable(traced: Traced) -> None:
+    trace = traced(
+        """
+        kept = [nl.load(x[nl.ds(k * 128, 128), :]) for k in range(3)]
+        for i in nl.affine_range(4):
+            nl.store(x[i * 128 : (i + 1) * 128, :], value=kept[0])
+        """
+    )
+    assert loop_text(trace, dynamic_bounds={"i": "n"})[0] == "loop k 3 {"
+
+
 def test_a_tile_outside_the_loop_has_one_slot(traced: Traced) -> None:
     trace = traced(
         """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from math import prod
 
 from headway.frontends.nki.affine import Number, const_of, number, terms_of
@@ -149,11 +149,15 @@ def weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) ->
 
 def _apart(lives: list[tuple[int, int, int]]) -> int:
     """Return 1 + the greatest distance of two allocations that live at the same time."""
-    firsts = [first for first, _, _ in lives]
-    newest: list[int] = []
-    for _, _, count in lives:
-        newest.append(max(count, newest[-1] if newest else count))
-    return 1 + max(newest[bisect_right(firsts, last) - 1] - count for _, last, count in lives)
+    greatest = 0
+    sides: tuple[list[tuple[int, int]], ...] = ([], [])  # (count, last) of the living, by count
+    for first, last, count in lives:
+        for living, sign in zip(sides, (1, -1), strict=True):
+            while living and living[0][1] < first:
+                heappop(living)
+            heappush(living, (sign * count, last))
+            greatest = max(greatest, sign * count - living[0][0])
+    return 1 + greatest
 
 
 def _fits(lives: list[tuple[int, int, int]], slots: int) -> bool:

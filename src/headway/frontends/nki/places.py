@@ -13,7 +13,7 @@ from headway.errors import Diagnostic, InvalidProgram, Location
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*)(?:\[[^=]*\])?\s*[-+*]?=[^=]")
-_LOOPED = re.compile(r"\s*for\s+([A-Za-z_]\w*)\s+in\b")
+_LOOPED = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\b")
 _LINES_UP = 6
 
 
@@ -80,6 +80,6 @@ def _assigned(file: str, last: int, default: str) -> str:
 
 
 def loop_name(at: Location, default: str) -> str:
-    """Return the variable of the `for` statement at a line."""
-    match = _LOOPED.match(linecache.getline(at.file, at.line))
+    """Return the variable of the first `for` at a line, of a statement or of a comprehension."""
+    match = _LOOPED.search(linecache.getline(at.file, at.line))
     return (match.group(1).strip("_") if match else "") or default
