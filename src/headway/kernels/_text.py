@@ -41,10 +41,11 @@ def text_kernel(
     With a `source` it has the fourth, and is that NKI kernel if it is asked for.
     """
 
+    per_tile = _per_tile(text, inputs)
+
     def build(tiles: int, buffers: int, static: int, nki: int = 0, **others: int) -> Program:
         if source and nki:
-            trips = inputs[source.trips] if static else None
-            return source.program(tiles, buffers, trips if isinstance(trips, int) else None)
+            return source.program(tiles, buffers, inputs, per_tile, static)
 
         def repeated(block: re.Match[str]) -> str:
             iteration, body = block.groups()
@@ -62,7 +63,7 @@ def text_kernel(
         return parse(_fixed(found, inputs) if static else found, name)
 
     shape = (TILES, BUFFERS, STATIC, *((NKI,) if source else ()), *parameters)
-    return Kernel(name, description, shape, inputs, build, _per_tile(text, inputs))
+    return Kernel(name, description, shape, inputs, build, per_tile)
 
 
 def _per_tile(text: str, inputs: Mapping[str, object]) -> frozenset[str]:

@@ -7,9 +7,11 @@ is allocated anew, and has as many slots of its own as the parameter says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from headway.frontends import ArgSpec, record
 from headway.ir.program import Program
@@ -21,20 +23,40 @@ TRIPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A kernel called like its file. `arguments` takes the number of tiles of the whole run.
+    """A kernel called like its file.
 
-    `loop` is the loop over tiles, and `trips` the input that says how often it runs.
+    `loops` are those that may have run-time trip counts, with the inputs that say how often they
+    run. `arguments` takes the trip counts, with attributes called like the inputs that are numbers;
+    those of loops over tiles count tiles.
     """
 
     name: str
-    arguments: Callable[[int], Mapping[str, str]]
-    loop: str = "i"
-    trips: str = "n"
+    arguments: Callable[[Any], Mapping[str, str]]
+    loops: Mapping[str, str] = field(default_factory=lambda: {"i": "n"})
 
-    def program(self, tiles: int, buffers: int, trips: int | None = None) -> Program:
-        """Return the program, with `trips` as a constant if it is given. Raise HeadwayError."""
-        texts = self.arguments(tiles * (trips or TRIPS))
+    def program(
+        self,
+        tiles: int,
+        buffers: int,
+        inputs: Mapping[str, int | list[int]],
+        per_tile: Collection[str],
+        static: int = 0,
+    ) -> Program:
+        """Return the program; loops that have no input run as often as usual. Raise HeadwayError.
+
+        `per_tile` are the inputs of loops over tiles. `static` gives no loop an input, but those
+        that have a number for each execution.
+        """
+        numbers = {name: value for name, value in inputs.items() if isinstance(value, int)}
+        open_loops = {
+            loop: name for loop, name in self.loops.items() if not (static and name in numbers)
+        }
+        trips = {
+            name: (TRIPS if name in open_loops.values() else value)
+            * (tiles if name in per_tile else 1)
+            for name, value in numbers.items()
+        }
+        texts = {**self.arguments(SimpleNamespace(**trips)), "tiles": str(tiles)}
         args = {name: ArgSpec.parse(text) for name, text in texts.items()}
-        args["tiles"] = ArgSpec.parse(str(tiles))
         trace = record(FOLDER / f"{self.name}.py", self.name, args)
-        return trace.program({} if trips else {self.loop: self.trips}, buffers)
+        return trace.program(open_loops, buffers)

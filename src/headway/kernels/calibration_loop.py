@@ -45,13 +45,14 @@ does(dma, bytes=1048576, dtype=float32, moves=store)
 """)
 
 
-SOURCE = Source("calibration_loop", lambda tiles: {"x": f"float32[{tiles * 128},2048]"})
+INPUTS = {"n": 64}
+SOURCE = Source("calibration_loop", lambda size: {"x": f"float32[{size.n * 128},2048]"})
 
 
 def build(tiles: int, buffers: int, nki: int) -> Program:
     """Return the loop with `tiles` tiles per iteration."""
     if nki:
-        return SOURCE.program(tiles, buffers)
+        return SOURCE.program(tiles, buffers, INPUTS, INPUTS)
 
     def each(part: Template) -> str:
         return "".join(part.substitute(tile=tile, slots=buffers) for tile in range(tiles))
@@ -68,7 +69,7 @@ KERNEL = Kernel(
         Parameter("buffers", 2, "slots per tile"),
         NKI,
     ),
-    {"n": 64},
+    INPUTS,
     build,
-    frozenset({"n"}),
+    frozenset(INPUTS),
 )

@@ -4,6 +4,7 @@ An image tile stays for all output channels.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @conv1d {
@@ -33,9 +34,19 @@ program @conv1d {
 }
 """
 
+SOURCE = Source(
+    "conv1d",
+    lambda size: {
+        "images": f"bfloat16[{size.n},128,514]",
+        "weights": f"bfloat16[{size.channels},128,384]",
+    },
+    {"b": "n", "c": "channels"},
+)
+
 KERNEL = text_kernel(
     "conv1d",
     "one-dimensional convolution; inputs: images, and iterations over output channels",
     PROGRAM,
     {"n": 6, "channels": 8},
+    source=SOURCE,
 )

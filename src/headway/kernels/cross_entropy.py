@@ -1,6 +1,7 @@
 """Cross entropy over a large vocabulary: running maximum and sum from chunk to chunk."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @cross-entropy {
@@ -33,9 +34,19 @@ program @cross-entropy {
 }
 """
 
+SOURCE = Source(
+    "cross_entropy",
+    lambda size: {
+        "logits": f"float32[{size.n * 128},{size.chunks * 2048}]",
+        "chosen": f"float32[{size.n * 128},1]",
+    },
+    {"p": "n", "v": "chunks"},
+)
+
 KERNEL = text_kernel(
     "cross-entropy",
     "cross entropy; inputs: tiles of positions, and iterations over the vocabulary",
     PROGRAM,
     {"n": 6, "chunks": 8},
+    source=SOURCE,
 )

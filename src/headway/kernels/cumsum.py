@@ -1,6 +1,7 @@
 """Cumulative sum along rows: the last column of a tile starts the scan of the next."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @cumsum {
@@ -26,9 +27,16 @@ program @cumsum {
 }
 """
 
+SOURCE = Source(
+    "cumsum",
+    lambda size: {"x": f"float32[{size.rows * 128},{size.n * 512}]"},
+    {"r": "rows", "i": "n"},
+)
+
 KERNEL = text_kernel(
     "cumsum",
     "cumulative sum; inputs: row tiles, and iterations over columns",
     PROGRAM,
     {"rows": 4, "n": 8},
+    source=SOURCE,
 )

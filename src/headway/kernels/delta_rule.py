@@ -5,6 +5,7 @@ contain.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @delta-rule {
@@ -41,4 +42,11 @@ program @delta-rule {
 }
 """
 
-KERNEL = text_kernel("delta-rule", "recurrent delta rule, token by token", PROGRAM, {"n": 64})
+SOURCE = Source(
+    "delta_rule",
+    lambda size: {"columns": f"float32[{size.n},128,3]", "rows": f"float32[{size.n},1,256]"},
+)
+
+KERNEL = text_kernel(
+    "delta-rule", "recurrent delta rule, token by token", PROGRAM, {"n": 64}, source=SOURCE
+)

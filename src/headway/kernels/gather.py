@@ -1,6 +1,7 @@
 """Embedding lookup: the rows that a transfer fetches are named by a tile on chip."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @gather {
@@ -23,4 +24,8 @@ program @gather {
 }
 """
 
-KERNEL = text_kernel("gather", "embedding lookup", PROGRAM, {"n": 24})
+SOURCE = Source(
+    "gather", lambda size: {"table": "bfloat16[32000,1024]", "ids": f"int32[{size.n * 128},1]"}
+)
+
+KERNEL = text_kernel("gather", "embedding lookup", PROGRAM, {"n": 24}, source=SOURCE)

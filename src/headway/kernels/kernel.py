@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import mean
 
 from headway.errors import Diagnostic, InvalidInput
-from headway.ir.program import Program
+from headway.ir.program import InputDecl, Program
 from headway.registry import unknown
 
 
@@ -54,7 +55,8 @@ class Kernel:
     def usual(self, program: Program, tiles: int = 1, size: int = 1) -> dict[str, int | list[int]]:
         """Return the usual value of each input of one of the kernel's programs.
 
-        With `size` times as many tiles, of which there are `tiles` in an iteration.
+        With `size` times as many tiles, of which there are `tiles` in an iteration. Where the usual
+        value is a list and the program has one number for all executions, it is the mean.
         """
 
         def scaled(name: str, value: int | list[int]) -> int | list[int]:
@@ -64,7 +66,13 @@ class Kernel:
                 return -(-value * size // tiles)
             return [-(-each * size // tiles) for each in value]
 
-        return {decl.name: scaled(decl.name, self.inputs[decl.name]) for decl in program.inputs}
+        def of(decl: InputDecl) -> int | list[int]:
+            value = self.inputs[decl.name]
+            if isinstance(value, list) and not decl.is_list:
+                value = round(mean(value))
+            return scaled(decl.name, value)
+
+        return {decl.name: of(decl) for decl in program.inputs}
 
 
 def _fits(parameter: Parameter, value: int) -> bool:

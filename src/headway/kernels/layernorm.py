@@ -39,8 +39,8 @@ program @layernorm {
 
 SOURCE = Source(
     "layernorm",
-    lambda tiles: {
-        "x": f"float32[{tiles * 128},2048]",
+    lambda size: {
+        "x": f"float32[{size.n * 128},2048]",
         "gamma": "float32[1,2048]",
         "beta": "float32[1,2048]",
     },

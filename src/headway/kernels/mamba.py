@@ -1,6 +1,7 @@
 """Selective scan (Mamba): the state of each channel group is carried from sequence tile to tile."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @mamba {
@@ -41,9 +42,20 @@ program @mamba {
 }
 """
 
+SOURCE = Source(
+    "selective_scan",
+    lambda size: {
+        **dict.fromkeys(("delta", "u"), f"float32[{size.groups * 128},{size.n * 512}]"),
+        "a": f"float32[{size.groups * 128},1]",
+        **dict.fromkeys(("b", "c"), f"float32[1,{size.n * 512}]"),
+    },
+    {"g": "groups", "i": "n"},
+)
+
 KERNEL = text_kernel(
     "mamba",
     "selective scan; inputs: groups of channels, and iterations over the sequence",
     PROGRAM,
     {"groups": 3, "n": 8},
+    source=SOURCE,
 )

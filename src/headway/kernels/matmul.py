@@ -6,6 +6,7 @@ stored once, so HBM orders nothing here.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @matmul {
@@ -40,9 +41,19 @@ program @matmul {
 }
 """
 
+SOURCE = Source(
+    "matmul",
+    lambda size: {
+        "a": f"bfloat16[{size.k * 128},{size.m * 128}]",
+        "b": f"bfloat16[{size.k * 128},{size.n * 512}]",
+    },
+    {"row": "m", "column": "n"},
+)
+
 KERNEL = text_kernel(
     "matmul",
     "blocked matrix multiplication; inputs: its bounds, m and n in blocks, k in iterations",
     PROGRAM,
     {"m": 4, "n": 2, "k": 8},
+    source=SOURCE,
 )

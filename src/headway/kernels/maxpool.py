@@ -24,6 +24,6 @@ program @maxpool {
 }
 """
 
-SOURCE = Source("maxpool", lambda tiles: {"image": f"float32[{tiles * 128 + 2},514]"})
+SOURCE = Source("maxpool", lambda size: {"image": f"float32[{size.n * 128 + 2},514]"})
 
 KERNEL = text_kernel("maxpool", "max pooling, 3 by 3", PROGRAM, {"n": 24}, source=SOURCE)

@@ -5,6 +5,7 @@ over all four in PSUM.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @mlp {
@@ -47,4 +48,16 @@ program @mlp {
 }
 """
 
-KERNEL = text_kernel("mlp", "gated MLP (SwiGLU), weights on chip", PROGRAM, {"n": 16})
+SOURCE = Source(
+    "mlp",
+    lambda size: {
+        "x": f"bfloat16[128,{size.n * 512}]",
+        "gate": "bfloat16[128,512]",
+        "up": "bfloat16[128,512]",
+        "down": "bfloat16[512,256]",
+    },
+)
+
+KERNEL = text_kernel(
+    "mlp", "gated MLP (SwiGLU), weights on chip", PROGRAM, {"n": 16}, source=SOURCE
+)

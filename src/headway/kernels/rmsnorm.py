@@ -29,7 +29,7 @@ program @rmsnorm {
 """
 
 SOURCE = Source(
-    "rmsnorm", lambda tiles: {"x": f"float32[{tiles * 128},1024]", "gamma": "float32[1,1024]"}
+    "rmsnorm", lambda size: {"x": f"float32[{size.n * 128},1024]", "gamma": "float32[1,1024]"}
 )
 
 KERNEL = text_kernel("rmsnorm", "RMSNorm over rows", PROGRAM, {"n": 24}, source=SOURCE)

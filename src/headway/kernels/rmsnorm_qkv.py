@@ -4,6 +4,7 @@ The product sums up over four blocks of K in PSUM.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @rmsnorm-qkv {
@@ -45,6 +46,15 @@ program @rmsnorm-qkv {
 }
 """
 
+SOURCE = Source(
+    "rmsnorm_qkv",
+    lambda size: {"x": f"bfloat16[{size.n * 128},512]", "weights": "bfloat16[512,1536]"},
+)
+
 KERNEL = text_kernel(
-    "rmsnorm-qkv", "RMSNorm fused with the projection to Q, K and V", PROGRAM, {"n": 16}
+    "rmsnorm-qkv",
+    "RMSNorm fused with the projection to Q, K and V",
+    PROGRAM,
+    {"n": 16},
+    source=SOURCE,
 )

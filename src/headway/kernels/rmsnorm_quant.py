@@ -4,6 +4,7 @@ The first pass carries the sum of squares from chunk to chunk, the second needs 
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @rmsnorm-quant {
@@ -37,6 +38,12 @@ program @rmsnorm-quant {
 }
 """
 
+SOURCE = Source("rmsnorm_quant", lambda size: {"x": f"float32[{size.n * 128},4096]"})
+
 KERNEL = text_kernel(
-    "rmsnorm-quant", "RMSNorm and quantisation of wide rows, in chunks", PROGRAM, {"n": 12}
+    "rmsnorm-quant",
+    "RMSNorm and quantisation of wide rows, in chunks",
+    PROGRAM,
+    {"n": 12},
+    source=SOURCE,
 )

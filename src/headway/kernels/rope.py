@@ -1,6 +1,7 @@
 """Rotary position embedding: sines and cosines stay for all heads of a sequence tile."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @rope {
@@ -31,9 +32,20 @@ program @rope {
 }
 """
 
+SOURCE = Source(
+    "rope",
+    lambda size: {
+        "x": f"bfloat16[{size.heads},{size.n * 128},512]",
+        "cosines": f"bfloat16[{size.n * 128},512]",
+        "sines": f"bfloat16[{size.n * 128},512]",
+    },
+    {"s": "n", "h": "heads"},
+)
+
 KERNEL = text_kernel(
     "rope",
     "rotary position embedding; inputs: sequence tiles, and iterations over heads",
     PROGRAM,
     {"n": 4, "heads": 8},
+    source=SOURCE,
 )

@@ -28,6 +28,6 @@ program @softmax {
 }
 """
 
-SOURCE = Source("softmax", lambda tiles: {"x": f"float32[{tiles * 128},1024]"})
+SOURCE = Source("softmax", lambda size: {"x": f"float32[{size.n * 128},1024]"})
 
 KERNEL = text_kernel("softmax", "softmax over rows", PROGRAM, {"n": 24}, source=SOURCE)

@@ -1,6 +1,7 @@
 """Top k of router logits: eight values per round, each round after the one before."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @topk {
@@ -29,6 +30,16 @@ program @topk {
 }
 """
 
+SOURCE = Source(
+    "topk",
+    lambda size: {"logits": f"float32[{size.n * 128},128]", "rounds": str(size.rounds)},
+    {"i": "n", "r": "rounds"},
+)
+
 KERNEL = text_kernel(
-    "topk", "top k; inputs: row tiles, and rounds of eight", PROGRAM, {"n": 24, "rounds": 2}
+    "topk",
+    "top k; inputs: row tiles, and rounds of eight",
+    PROGRAM,
+    {"n": 24, "rounds": 2},
+    source=SOURCE,
 )

@@ -26,7 +26,7 @@ program @transpose {
 
 SOURCE = Source(
     "transpose",
-    lambda tiles: {"x": f"float32[{tiles * 512},128]", "identity": "float32[128,128]"},
+    lambda size: {"x": f"float32[{size.n * 512},128]", "identity": "float32[128,128]"},
 )
 
 KERNEL = text_kernel("transpose", "transposition of a matrix", PROGRAM, {"n": 32}, source=SOURCE)
