@@ -102,6 +102,24 @@ def test_a_nested_loop_rotates_by_the_count_of_allocations(traced: Traced) -> No
     ]
 
 
+def test_a_bound_that_each_iteration_loads_anew_is_read_from_that_iterations_tile(
+    traced: Traced,
+) -> None:
+    body = """
+        for i in nl.affine_range(4):
+            count = nl.load(cond[i : i + 1, :])
+            for j in nl.dynamic_range(0, nisa.register_alloc(count)):
+                tile = nl.load(x[0:128, :])
+        """
+    found = loop_text(traced(body, cond=ArgSpec.parse("int32[4,1]")), buffers=2)
+    assert found == [
+        "loop i 4 {",
+        "sync load_count triggers(loads) writes(count[i % 2])",
+        "loop j j_trips load j_bound reads(count[i % 2]) {",
+        "sync load_tile triggers(loads) writes(tile[j % 2])",
+    ]
+
+
 def test_a_tile_in_loops_with_run_time_bounds_has_no_more_slots_than_asked_for(
     traced: Traced,
 ) -> None:

@@ -18,7 +18,7 @@ from headway.frontends.nki.names import Namer, plain
 from headway.frontends.nki.places import diagnostic
 from headway.frontends.nki.record import Operand, Storage, TraceNode
 from headway.frontends.nki.reroll import Rolled, RolledNode, RolledOp
-from headway.frontends.nki.slots import Located, as_recorded, located
+from headway.frontends.nki.slots import Located, located
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import (
     Access,
@@ -227,8 +227,7 @@ class _Builder:
 
     def _control(self, loop: Rolled, scope: _Scope) -> ControlRead | None:
         """A bound that was loaded from memory is read where the loop begins."""
-        reads = map(as_recorded, loop.device.reads) if loop.device else ()
-        accesses = self._accesses(list(reads), scope)
+        accesses = self._accesses(located(loop), scope)
         if not accesses:
             return None
         return ControlRead(self._namer.unique(f"{loop.name}_bound"), accesses, loop.at)

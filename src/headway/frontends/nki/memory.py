@@ -27,7 +27,7 @@ from headway.frontends.nki.names import Namer
 from headway.frontends.nki.record import Box, Storage, TraceNode
 from headway.frontends.nki.reroll import Rolled, RolledNode
 from headway.frontends.nki.silent import silent
-from headway.frontends.nki.slots import Home, Located, Place, ToExpr, as_recorded, located
+from headway.frontends.nki.slots import Home, Located, Place, ToExpr, located
 from headway.ir.program import Access, Buffer
 
 DEFAULT_BUFFERS = 4
@@ -213,10 +213,7 @@ def _boxes(rolled: tuple[RolledNode, ...]) -> dict[int, dict[tuple[int, ...], li
         node = stack.pop()
         if isinstance(node, Rolled):
             stack += node.body
-            accesses = map(as_recorded, node.device.reads) if node.device else ()
-        else:
-            accesses = located(node)
-        for access in accesses:
+        for access in located(node):
             found[access.operand.storage.site][access.operand.root][access.box] = None
     return {
         site: {root: list(boxes) for root, boxes in by_root.items()}

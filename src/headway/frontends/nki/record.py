@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
@@ -62,6 +62,17 @@ class Operand:
     layout: Layout = WHOLE
 
 
+def numbers_of(operands: Iterable[Operand]) -> tuple[Number, ...]:
+    """Return all that says where operands lie and may change from one iteration to the next."""
+    found: list[Number] = []
+    for operand in operands:
+        found += operand.storage.index
+        for span in operand.box:
+            found += span
+        found.append(operand.offset)
+    return tuple(found)
+
+
 class Kind(NamedTuple):
     """What does not change from one iteration to the next, with the engine that the call names."""
 
@@ -88,13 +99,7 @@ class Op:
     numbers: tuple[Number, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        found: list[Number] = []
-        for operand in self.operands:
-            found += operand.storage.index
-            for span in operand.box:
-                found += span
-            found.append(operand.offset)
-        self.numbers = tuple(found)
+        self.numbers = numbers_of(self.operands)
 
     @property
     def reads(self) -> tuple[Operand, ...]:

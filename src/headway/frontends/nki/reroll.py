@@ -25,7 +25,15 @@ from headway.errors import Location
 from headway.frontends.nki.affine import Number, Terms, const_of, number, terms_of
 from headway.frontends.nki.layout import Layout
 from headway.frontends.nki.literals import per_turn
-from headway.frontends.nki.record import DeviceLoop, Kind, Op, Operand, PythonLoop, TraceNode
+from headway.frontends.nki.record import (
+    DeviceLoop,
+    Kind,
+    Op,
+    Operand,
+    PythonLoop,
+    TraceNode,
+    numbers_of,
+)
 
 MOST_PEELED = 2
 LONGEST_PERIOD = 8
@@ -44,13 +52,19 @@ class RolledOp:
         """What does not change."""
         return self.origin.kind
 
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What is read and written."""
+        return self.origin.operands
+
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
     """A loop: what Python ran, found again, or a loop of the device.
 
     `trip` is None when it is known only at run time. `is_whole` tells that the loop is all of the
-    kernel's loop: nothing was peeled and an iteration is an iteration.
+    kernel's loop: nothing was peeled and an iteration is an iteration. `numbers` replace those of
+    the memory that the bound or condition of a device loop was loaded from.
     """
 
     name: str
@@ -61,6 +75,12 @@ class Rolled:
     at: Location
     is_whole: bool
     device: DeviceLoop | None = None
+    numbers: tuple[Number, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The memory that the bound or condition was loaded from."""
+        return self.device.reads if self.device else ()
 
 
 RolledNode = RolledOp | Rolled
@@ -108,16 +128,15 @@ class Reroller:
 
     def _shape(self, node: RolledNode, consts: list[int]) -> int:
         """Number the shape of a node; append its numbers to `consts`."""
+        consts += [n if type(n) is int else const_of(n) for n in node.numbers]
+        terms = tuple(
+            [(at, terms_of(n)) for at, n in enumerate(node.numbers) if type(n) is not int]
+        )
+        operands = tuple([self._operand(operand) for operand in node.operands])
         if isinstance(node, RolledOp):
-            consts += [n if type(n) is int else const_of(n) for n in node.numbers]
-            terms = tuple(
-                [(at, terms_of(n)) for at, n in enumerate(node.numbers) if type(n) is not int]
-            )
-            operands = tuple([self._operand(operand) for operand in node.origin.operands])
             return self._number((self._same(node.kind), operands, terms))
         inner = tuple(self._shape(child, consts) for child in node.body)
-        reads = node.device.reads if node.device else ()
-        head = (node.site, node.level, node.device is None, tuple(map(self._operand, reads)))
+        head = (node.site, node.level, node.device is None, operands, terms)
         if node.trip is None:
             return self._number((head, inner))
         consts.append(const_of(node.trip))
@@ -165,7 +184,8 @@ class Reroller:
 
 
 def _device(loop: DeviceLoop, body: tuple[RolledNode, ...]) -> Rolled:
-    return Rolled(loop.name, loop.site, loop.level, loop.trip, body, loop.at, True, loop)
+    at, numbers = loop.at, numbers_of(loop.reads)
+    return Rolled(loop.name, loop.site, loop.level, loop.trip, body, at, True, loop, numbers)
 
 
 def _literals(nodes: tuple[RolledNode, ...]) -> Iterator[Any]:
@@ -282,14 +302,14 @@ def _affine(
 ) -> Iterator[RolledNode]:
     """Yield the nodes of the first turn with numbers that grow by `steps`, and these literals."""
     for node in nodes:
+        numbers = tuple(_growing(n, next(steps), level) for n in node.numbers)
         if isinstance(node, RolledOp):
-            numbers = tuple(_growing(n, next(steps), level) for n in node.numbers)
             yield RolledOp(node.origin, numbers, tuple(next(literals) for _ in node.literals))
         else:
             body = tuple(_affine(node.body, steps, literals, level))
             trip = node.trip
             grown = None if trip is None else _growing(trip, next(steps), level)
-            yield replace(node, trip=grown, body=body)
+            yield replace(node, trip=grown, body=body, numbers=numbers)
 
 
 def _growing(value: Number, step: int, level: int) -> Number:

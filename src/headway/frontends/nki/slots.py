@@ -15,7 +15,7 @@ from headway.frontends.nki.bands import Bands
 from headway.frontends.nki.layout import Layout, row_major
 from headway.frontends.nki.lifetimes import Rotation, modulo
 from headway.frontends.nki.record import Box, Operand, Storage
-from headway.frontends.nki.reroll import RolledOp
+from headway.frontends.nki.reroll import RolledNode
 from headway.ir.expr import Binary, Expr
 from headway.ir.program import Access, Buffer
 from headway.values import program as values
@@ -35,11 +35,11 @@ class Located:
     offset: Number
 
 
-def located(node: RolledOp) -> list[Located]:
-    """Return the operands of a rolled operation."""
+def located(node: RolledNode) -> list[Located]:
+    """Return the operands of a rolled operation, or what the bound of a loop was loaded from."""
     found: list[Located] = []
     rest = iter(node.numbers)
-    for operand in node.origin.operands:
+    for operand in node.operands:
         index = tuple(next(rest) for _ in operand.storage.index)
         box = tuple((next(rest), next(rest)) for _ in operand.box)
         found.append(Located(operand, index, box, next(rest)))
