@@ -208,7 +208,10 @@ def test_of_many_findings_the_first_are_listed():
     assert (len(verdict.findings), verdict.more) == (50, 119_949)
     assert [f.instance for f in verdict.findings[:2]] == ["p[1]", "p[2]"]
     short = check(long(wait="last - 1"), {"n": 60}, "reference").findings[:50]
-    assert verdict.findings == tuple(replace(finding, note="") for finding in short)
+    plain = [f"wait for signal {finding.required} of B at this point" for finding in short]
+    assert verdict.findings == tuple(
+        replace(finding, note="", help=help) for finding, help in zip(short, plain, strict=True)
+    )
 
 
 def test_short_run_needs_no_compiled_judge(monkeypatch: pytest.MonkeyPatch):

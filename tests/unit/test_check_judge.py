@@ -38,10 +38,11 @@ def test_exact_program_is_exact():
 def test_missing_wait_is_early():
     assert told(WRITE_READ, "engine A { p }\nengine B { c }") == (
         "early: 1 finding\n"
-        "t.hwy:5:12: error: early: c[] on B may issue before p[] has completed: it depends on "
-        "signal 1 of A and does not wait for it\n"
+        "t.hwy:5:12: error: early: c[] on B may issue before p[] has completed: it depends "
+        "on signal 1 of A and does not wait for it\n"
         "  note: c[] reads b[0], which p[] writes\n"
         "  note: an order that shows it: issue c[]\n"
+        "  rule: an instance waits for all that it conflicts with (docs/model.md#dependences)\n"
         "  help: wait for A >= 1 at this point"
     )
 
@@ -51,11 +52,12 @@ def test_low_threshold_is_early():
     verdict = judged(program, "engine A { o p }\nengine B { c waits A >= 1 }")
     assert str(verdict) == (
         "early: 1 finding\n"
-        "t.hwy:3:12: error: early: c[] on B may issue before p[] has completed: it depends on "
-        "signal 2 of A and waits only for 1\n"
-        "  note: c[] reads b[0], which p[] writes\n"
+        "t.hwy:3:12: error: early: c[] on B may issue before p[] has completed: it depends "
+        "on signal 2 of A, and its wait for A >= 1 asks for 1 only\n"
+        "  note: c[] reads b[0], which p[] writes; the signals of A until then: 1 of o, 1 of p\n"
         "  note: an order that shows it: issue o[], complete o[], issue c[]\n"
-        "  help: wait for A >= 2 at this point"
+        "  rule: an instance waits for all that it conflicts with (docs/model.md#dependences)\n"
+        "  help: raise the threshold by 1 at this point, to 2"
     )
     assert verdict.to_json() == {
         "verdict": "early",
@@ -68,11 +70,14 @@ def test_low_threshold_is_early():
                 "threshold": 1,
                 "required": 2,
                 "message": "c[] on B may issue before p[] has completed: it depends on signal 2 "
-                "of A and waits only for 1",
+                "of A, and its wait for A >= 1 asks for 1 only",
                 "location": "t.hwy:3:12",
-                "help": "wait for A >= 2 at this point",
+                "help": "raise the threshold by 1 at this point, to 2",
                 "schedule": ("issue o[]", "complete o[]", "issue c[]"),
-                "note": "c[] reads b[0], which p[] writes",
+                "note": "c[] reads b[0], which p[] writes; the signals of A until then: 1 of o, "
+                "1 of p",
+                "rule": "an instance waits for all that it conflicts with "
+                "(docs/model.md#dependences)",
             }
         ],
         "more": 0,
@@ -86,6 +91,7 @@ def test_high_threshold_is_late():
     assert told(program, "engine A { p o }\nengine B { c waits A >= 2 }") == (
         "late: 1 finding\n"
         "t.hwy:3:20: error: late: c[] on B waits for signal 2 of A and requires only 1\n"
+        "  rule: an instance waits for nothing that it does not require (docs/checking.md)\n"
         "  help: lower the threshold by 1"
     )
 
@@ -94,8 +100,11 @@ def test_wait_without_a_dependence_is_late():
     program = f"{ENGINES} A p takes(10) B c reads(b) takes(10)"
     assert told(program, "engine A { p }\nengine B { c waits A >= 1 }") == (
         "late: 1 finding\n"
-        "t.hwy:3:20: error: late: c[] on B waits for signal 1 of A and does not depend on A here\n"
-        "  help: remove the wait, or move it to the instance that needs it"
+        "t.hwy:3:20: error: late: c[] on B waits for signal 1 of A and does not depend on A "
+        "here\n"
+        "  note: no c depends on A in this run\n"
+        "  rule: an instance waits for nothing that it does not require (docs/checking.md)\n"
+        "  help: remove the wait"
     )
 
 
@@ -126,10 +135,11 @@ def test_pipelined_engine_does_not_follow_itself():
     program = "engine A pipelined buffer b A p writes(b) takes(50, 1) A c reads(b) takes(1, 1)"
     assert told(program, "engine A { p c }") == (
         "early: 1 finding\n"
-        "t.hwy:2:14: error: early: c[] on A may issue before p[] has completed: it depends on "
-        "signal 1 of A and does not wait for it\n"
+        "t.hwy:2:14: error: early: c[] on A may issue before p[] has completed: it depends "
+        "on signal 1 of A and does not wait for it\n"
         "  note: c[] reads b[0], which p[] writes\n"
         "  note: an order that shows it: issue p[], issue c[]\n"
+        "  rule: an instance waits for all that it conflicts with (docs/model.md#dependences)\n"
         "  help: wait for A >= 1 at this point"
     )
     assert judged(program, "engine A { p c waits A >= 1 }").verdict == "exact"
@@ -153,6 +163,7 @@ def test_signal_that_never_comes_is_a_deadlock():
         "deadlock: 1 finding\n"
         "t.hwy:5:20: error: deadlock: B waits for A >= 2 before c[] and only 1 will ever come\n"
         "  note: c[] requires only A >= 1\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: lower the threshold by 1"
     )
 
@@ -160,12 +171,13 @@ def test_signal_that_never_comes_is_a_deadlock():
 def test_engines_that_wait_for_each_other_are_a_deadlock():
     assert told(WRITE_READ, "engine A { p waits B >= 1 }\nengine B { c waits A >= 1 }") == (
         "deadlock: 2 findings\n"
-        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p[] and only 0 can come: the "
-        "engines wait for each other\n"
+        "t.hwy:4:20: error: deadlock: A waits for B >= 1 before p[] and only 0 can come: "
+        "the engines wait for each other\n"
         "  note: p[] does not depend on B\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: remove the wait, or lower its threshold to 0 here\n"
-        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c[] and only 0 can come: the "
-        "engines wait for each other\n"
+        "t.hwy:5:20: error: deadlock: B waits for A >= 1 before c[] and only 0 can come: "
+        "the engines wait for each other\n"
         "  note: c[] does depend on it\n"
         "  help: leave this wait, and correct what the others wait for"
     )
@@ -174,7 +186,9 @@ def test_engines_that_wait_for_each_other_are_a_deadlock():
 def test_wait_at_the_end_of_an_engine_program_can_deadlock():
     assert told(WRITE_READ, "engine A { p wait B >= 2 }\nengine B { c waits A >= 1 }") == (
         "deadlock: 1 finding\n"
-        "t.hwy:4:19: error: deadlock: A waits for B >= 2 before its end and only 1 will ever come\n"
+        "t.hwy:4:19: error: deadlock: A waits for B >= 2 before its end and only 1 will "
+        "ever come\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: lower the threshold, or add the missing signal"
     )
 
@@ -184,6 +198,7 @@ def test_barrier_that_an_engine_never_reaches_is_a_deadlock():
         "deadlock: 1 finding\n"
         "t.hwy:4:14: error: deadlock: A stands at a barrier that B never reaches\n"
         "  note: barriers in this run: A 1, B 0\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: every engine has to run the same number of barriers"
     )
 
@@ -194,15 +209,34 @@ def test_barriers_that_disagree_in_number_are_a_deadlock():
         "deadlock: 1 finding\n"
         "t.hwy:5:24: error: deadlock: A stands at a barrier that B never reaches\n"
         "  note: barriers in this run: A 2, B 1\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: every engine has to run the same number of barriers"
     )
 
 
 def test_barrier_that_two_engines_never_reach_names_both():
     program = "engine A engine B engine C A p takes(10) B q takes(10) C r takes(10)"
-    assert "A stands at a barrier that B, C never reach\n" in told(
+    assert "A stands at a barrier that B and C never reach\n" in told(
         program, "engine A { p barrier } engine B { q } engine C { r }"
     )
+
+
+def test_early_behind_a_barrier_names_a_threshold_that_counts_from_the_barrier():
+    program = f"{WRITE_READ}\nA w writes(b) takes(10) B r reads(b) takes(10)"
+    a, b = "engine A { p barrier w }", "engine B { registers s c waits A >= 1 barrier r"
+    missing = told(program, f"{a} {b} }}")
+    assert "; a barrier has set A to 0, after signal 1\n" in missing
+    assert missing.endswith("help: wait for A >= 1 at this point")
+    low = told(program, f"{a} {b} waits A >= s - 1 }}")
+    assert "it depends on signal 2 of A, and its wait for A >= s - 1 asks for none\n" in low
+    assert low.endswith("help: raise the threshold by 2 at this point, to 1")
+
+
+def test_late_wait_that_a_later_instance_needs_is_to_be_moved_there():
+    program = f"{ENGINES} A p writes(b) takes(10) B o takes(10) B c reads(b) takes(10)"
+    found = told(program, "engine A { p } engine B { o waits A >= 1 c }")
+    assert "  note: no o depends on A in this run\n" in found
+    assert found.endswith("help: move the wait to c[], which depends on it")
 
 
 def test_barrier_covers_dependences_and_resets_counters():
@@ -220,7 +254,9 @@ def test_barrier_that_holds_up_an_instance_is_late():
     program = f"{WRITE_READ}\nA w takes(10)"
     assert told(program, "engine A { p barrier w }\nengine B { c waits A >= 1 barrier }") == (
         "late: 1 finding\n"
-        "t.hwy:5:14: error: late: w[] on A stands at a barrier until signal 1 of B and requires 0\n"
+        "t.hwy:5:14: error: late: w[] on A stands at a barrier until signal 1 of B and "
+        "requires 0\n"
+        "  rule: an instance waits for nothing that it does not require (docs/checking.md)\n"
         "  help: a barrier waits for everything; wait for what is required instead"
     )
 
@@ -241,6 +277,8 @@ def test_other_order_than_that_of_the_program_is_unsupported():
     assert told(program, "engine A { q p }") == (
         "unsupported: 1 finding\n"
         "t.hwy:2:12: error: unsupported: A issues q where the program has p[] next\n"
+        "  rule: an engine issues its instances in the order of the program, and leaves no "
+        "token (docs/checking.md)\n"
         "  help: each engine has to keep the order of the sequential program"
     )
 
@@ -249,6 +287,8 @@ def test_instance_too_many_is_unsupported():
     assert told("A p takes(10)", "engine A { p p }") == (
         "unsupported: 1 finding\n"
         "t.hwy:2:14: error: unsupported: A issues p where the program has nothing more there\n"
+        "  rule: an engine issues its instances in the order of the program, and leaves no "
+        "token (docs/checking.md)\n"
         "  help: each engine has to keep the order of the sequential program"
     )
 
@@ -258,6 +298,8 @@ def test_instance_that_is_never_issued_is_unsupported():
     assert told(program, "engine A { loop i n - 1 { p } }", n=3) == (
         "unsupported: 1 finding\n"
         "t.hwy:1:43: error: unsupported: p[2] on A is never issued\n"
+        "  rule: an engine issues its instances in the order of the program, and leaves no "
+        "token (docs/checking.md)\n"
         "  help: every instance of the sequential program has to be issued"
     )
 
@@ -266,10 +308,11 @@ def test_load_of_a_control_value_waits_for_its_write():
     engines = "engine A { p loop i n load l { q } }\nengine B { c }"
     assert told(TRIP_IN_MEMORY, engines, n=1) == (
         "early: 1 finding\n"
-        "t.hwy:5:23: error: early: l[] on A may issue before p[] has completed: it depends on "
-        "signal 1 of A and does not wait for it\n"
+        "t.hwy:5:23: error: early: l[] on A may issue before p[] has completed: it depends "
+        "on signal 1 of A and does not wait for it\n"
         "  note: an order that shows it: issue p[], issue l[]\n"
-        "  help: wait for A >= 1 at this point"
+        "  rule: an instance waits for all that it conflicts with (docs/model.md#dependences)\n"
+        "  help: wait for signal 1 of A at this point"
     )
     waits = "engine A { p loop i n load l waits A >= 1 { q } } engine B { c }"
     assert judged(TRIP_IN_MEMORY, waits, n=1).verdict == "exact"
@@ -281,8 +324,9 @@ def test_load_by_an_engine_without_work_inside_is_late():
     engine B { loop i n load l waits A >= 1 { } c }"""
     assert told(TRIP_IN_MEMORY, engines, n=1) == (
         "late: 1 finding\n"
-        "t.hwy:6:38: error: late: l[] on B waits for signal 1 of A and only because an engine "
-        "without work inside loads the value too\n"
+        "t.hwy:6:38: error: late: l[] on B waits for signal 1 of A and only because an "
+        "engine without work inside loads the value too\n"
+        "  rule: an instance waits for nothing that it does not require (docs/checking.md)\n"
         "  help: let only the engines with work inside a loop or if load its control value"
     )
 
@@ -348,12 +392,14 @@ def test_missing_prime_is_a_deadlock():
     a = "loop i n { take empty p set full }"
     assert told_tokens(a, "loop i n { take full c set empty }") == (
         "deadlock: 2 findings\n"
-        "t.hwy:3:23: error: deadlock: A takes token 1 of empty before p[0], and the flag has "
-        "been set 0 times: the engines wait for each other\n"
+        "t.hwy:3:23: error: deadlock: A takes token 1 of empty before p[0], and the flag "
+        "has not been set yet: the engines wait for each other\n"
         "  note: p[0] does not depend on B\n"
-        "  help: set the flag in front of the loop as often as it is taken before its first set\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
+        "  help: B has to set it before it waits for what comes behind this take: mostly in "
+        "front of its loop\n"
         "t.hwy:4:23: error: deadlock: B takes token 1 of full before c[0], and the flag has "
-        "been set 0 times: the engines wait for each other\n"
+        "not been set yet: the engines wait for each other\n"
         "  note: c[0] does depend on it\n"
         "  help: leave this wait, and correct what the others wait for"
     )
@@ -364,6 +410,9 @@ def test_missing_drain_leaves_a_token():
     assert told_tokens(a, "set empty loop i n { take full c set empty }") == (
         "unsupported: 1 finding\n"
         "t.hwy:2:23: error: unsupported: 1 token is left over in flag empty at the end\n"
+        "  note: in this run empty is set 4 times, and A takes it 3 times\n"
+        "  rule: an engine issues its instances in the order of the program, and leaves no "
+        "token (docs/checking.md)\n"
         "  help: A has to take a flag as often as it is set, after the last loop too"
     )
 
@@ -374,7 +423,7 @@ def test_second_prime_is_a_distance_that_the_buffer_does_not_have():
     assert told_tokens(a, b).startswith(
         "early: 2 findings\n"
         "t.hwy:3:34: error: early: p[1] on A may issue before c[0] has completed: it depends on "
-        "signal 1 of B and does not wait for it\n"
+        "signal 1 of B, and the token of its take empty tells of none\n"
     )
 
 
@@ -383,9 +432,12 @@ def test_too_many_takes_are_a_deadlock():
     b = "set empty loop i n { take full c set empty }"
     assert told_tokens(a, b) == (
         "deadlock: 1 finding\n"
-        "t.hwy:3:58: error: deadlock: A takes token 5 of empty before its end, and the flag is "
-        "set 4 times only\n"
-        "  help: set the flag as often as it is taken"
+        "t.hwy:3:58: error: deadlock: A takes token 5 of empty before its end, and the flag "
+        "is set 4 times only\n"
+        "  note: in this run empty is set 4 times, and A takes it 5 times\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
+        "  help: set the flag as often as it is taken: B sets it too seldom, or A takes it "
+        "too often"
     )
 
 
@@ -395,10 +447,11 @@ def test_token_that_is_set_too_late_is_late():
     assert judged(program, engines.format("p set f q")).verdict == "exact"
     assert told(program, engines.format("p q set f")) == (
         "late: 1 finding\n"
-        "t.hwy:3:12: error: late: c[] on B takes token 1 of f, which comes behind signal 2 of A, "
-        "and requires only 1\n"
-        "  help: set the flag right behind the instruction, and take it right before the one that "
-        "needs it"
+        "t.hwy:3:12: error: late: c[] on B takes token 1 of f, which comes behind signal 2 "
+        "of A, and requires only 1\n"
+        "  rule: an instance waits for nothing that it does not require (docs/checking.md)\n"
+        "  help: set the flag right behind the instruction, and take it right before the "
+        "one that needs it"
     )
 
 
@@ -435,7 +488,9 @@ def test_engine_that_ends_early_waits_for_nobody():
     engine B { registers s loop i n - 1 { s := s + 1 c waits A >= s } }"""
     assert told(TOKENS, engines, n=3) == (
         "deadlock: 1 finding\n"
-        "t.hwy:4:12: error: deadlock: A waits for B >= 3 before its end and only 2 will ever come\n"
+        "t.hwy:4:12: error: deadlock: A waits for B >= 3 before its end and only 2 will "
+        "ever come\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: lower the threshold, or add the missing signal"
     )
 
@@ -462,9 +517,11 @@ def test_flag_that_holds_one_token_must_not_be_two_phases_ahead():
     assert small_flags(3, 3, a, b, 7).startswith("exact")
     assert small_flags(2, 3, a, b, 3) == (
         "deadlock: 1 finding\n"
-        "t.hwy:3:36: error: deadlock: A may set token 3 of full before B has taken token 1, and "
-        "the flag holds 2: a token is lost, and B waits for it\n"
-        "  help: set a flag from B behind its take, and take it before this set"
+        "t.hwy:3:36: error: deadlock: A may set token 3 of full before B has taken token 1, "
+        "and the flag holds 2: a token is lost, and B waits for it\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
+        "  help: take a flag before this set that B sets behind its take, or let full hold "
+        "3 tokens"
     )
     assert small_flags(1, 3, a, b, 4).count("error: deadlock: A may set token") == 3
     assert small_flags(3, 2, a, b, 1).count("error: deadlock: B may set token 3 of empty") == 1

@@ -65,8 +65,9 @@ def test_engine_that_may_look_too_late_is_found() -> None:
     assert found.verdict == "early"
     late = [finding for finding in found.findings if finding.kind == "deadlock"]
     assert str(late[0]) == (
-        "<text>:6:19: error: deadlock: B waits for A >= 7 before x[] and may look too late: the"
-        " semaphore of A has 3 bits, and reads 0 after signal 8\n"
+        "<text>:6:19: error: deadlock: B waits for A >= 7 before x[] and may look too late: "
+        "the semaphore of A has 3 bits, and reads 0 after signal 8\n"
+        "  rule: what an engine waits for has to come while it stands still (docs/checking.md)\n"
         "  help: set the counters to 0 by a barrier before A has given more than 7 signals"
     )
 

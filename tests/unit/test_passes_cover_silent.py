@@ -125,7 +125,7 @@ def test_wait_for_a_signal_before_the_silent_completion_is_early() -> None:
     wrong = parse_sync(to_text(synced).replace("A >= 2", "A >= 1"))
     finding = check(wrong, {}).findings[0]
     assert (finding.kind, finding.threshold, finding.required) == ("early", 1, 2)
-    assert "depends on signal 2 of A and waits only for 1" in finding.message
+    assert "depends on signal 2 of A, and its wait for A >= 1 asks for 1 only" in finding.message
 
 
 def test_program_unmarked_signals_everywhere() -> None:

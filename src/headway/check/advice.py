@@ -1,8 +1,8 @@
 """What helps with a finding: through which memory instances depend, and which wait is to blame.
 
 In     a verdict, and the program that it is about
-Out    the same verdict; its first early findings and deadlocks have a note, and a way out that
-       fits. Runs that are too long to be looked at twice are left as they are.
+Out    the same verdict; the first findings of each kind have a note, and a way out that fits.
+       Runs that are too long to be looked at twice are left as they are.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headway.check.narrow import signalled, signalling
+from headway.check import findings
+from headway.check.history import History
+from headway.check.narrow import wrapping
 from headway.check.needs import Need, reference
-from headway.check.schedule import MOST, named
+from headway.check.schedule import MOST
 from headway.check.verdict import Finding, Verdict
 from headway.errors import OverLimit
 from headway.ir.expr import Inputs
-from headway.ir.program import Instr
-from headway.spec import Instance, Signals
 from headway.sync.expand import expand
-from headway.sync.program import SyncProgram
+from headway.sync.program import Flag, SyncProgram
 
 OTHERS = "leave this wait, and correct what the others wait for"
 LIMIT = 20_000
@@ -33,53 +33,95 @@ def with_advice(verdict: Verdict, sync: SyncProgram, inputs: Inputs) -> Verdict:
     shown: list[int] = []
     for number, finding in enumerate(verdict.findings):
         kinds[finding.kind] += 1
-        if finding.kind in ("early", "deadlock") and kinds[finding.kind] <= MOST:
+        if kinds[finding.kind] <= MOST:
             shown.append(number)
     if not shown:
         return verdict
     try:
-        run = _Run(sync, inputs)
+        advice = _Advice(sync, inputs)
     except OverLimit:
         return verdict
-    findings = list(verdict.findings)
+    found = list(verdict.findings)
     for number in shown:
-        findings[number] = run.advised(findings[number])
-    return replace(verdict, findings=tuple(findings))
+        found[number] = advice.on(found[number])
+    return replace(verdict, findings=tuple(found))
 
 
-class _Run:
+class _Advice:
     def __init__(self, sync: SyncProgram, inputs: Inputs) -> None:
         needs = reference(sync, inputs, LIMIT)
-        self._events = expand(sync, inputs, LIMIT)
+        events = expand(sync, inputs, LIMIT)
         self._sync = sync
-        self._counters = signalling(sync.program)
-        self._flags = {flag.name: flag.counter for flag in sync.flags}
-        self._signals = Signals.of(need.instance for need in needs)
-        self._needs = {str(n.instance): n for n in needs if isinstance(n.instance.node, Instr)}
-        self._on: dict[str, list[Instance]] = {}
-        for need in needs:
-            self._on.setdefault(need.instance.counter, []).append(need.instance)
+        self._past = History(sync, needs, events)
+        self._flags = {flag.name: flag for flag in sync.flags}
+        self._wrapping = wrapping(sync, events)
+        self._hosts = {queue.name: queue.host for queue in sync.program.queues}
 
-    def advised(self, finding: Finding) -> Finding:
+    def on(self, finding: Finding) -> Finding:
         """Return a finding with what helps."""
-        need = self._needs.get(finding.instance)
-        if finding.kind == "early":
-            return finding if need is None else replace(finding, note=self._through(need, finding))
         if finding.wait == "barrier":
-            counts = self._barriers()
-            way_out = finding.help if counts else "the others stand at waits before it: see there"
-            return replace(finding, note=counts, help=way_out)
-        if need and finding.wait and finding.counter in self._flags:
-            return self._primed(need, finding)
-        is_general = finding.help.startswith("lower the threshold, or")
-        if need is None or not is_general or finding.counter not in self._on:
+            return finding if finding.kind == "late" else replace(finding, note=self._barriers())
+        need = self._past.needs.get(finding.instance)
+        flag = self._flags.get(finding.wait.removeprefix("take "))
+        if finding.kind == "unsupported":
+            return replace(finding, note=self._past.tokens(flag)) if flag else finding
+        if finding.kind == "deadlock" and flag:
+            return self._token(need, finding, flag)
+        if need is None:
             return finding
-        return self._blamed(need, finding)
+        if finding.kind == "early":
+            return self._early(need, finding)
+        if finding.kind == "late":
+            return self._late(need, finding)
+        is_general = finding.help.startswith("lower the threshold, or")
+        return self._blamed(need, finding) if is_general else finding
+
+    def _barriers(self) -> str:
+        """Return how many barriers each engine runs, where that is not the same."""
+        counts = self._past.barriers()
+        if len(set(counts.values())) == 1:
+            return ""
+        return "barriers in this run: " + ", ".join(f"{e} {n}" for e, n in counts.items())
+
+    # Early
+
+    def _early(self, need: Need, finding: Finding) -> Finding:
+        """Tell through which memory it depends, and what the wait has to be."""
+        q = finding.counter
+        notes = [self._through(need, finding)]
+        base, written = self._past.before(need, finding)
+        required = finding.required - base
+        notes += self._reset(q, base)
+        if q in self._wrapping:
+            notes += self._cut(q, required, self._wrapping[q].value(required))
+            return self._with(finding, notes, findings.room(self._wrapping[q]))
+        if finding.wait.startswith("take "):
+            return self._with(
+                finding,
+                notes,
+                f"set {finding.wait.removeprefix('take ')} behind"
+                f" {self._past.instance(q, finding.required)}, and take it here",
+            )
+        if finding.wait:
+            notes += self._past.told_by(q, base, finding.required)
+            way_out = f"raise the threshold by {required - written} at this point, to {required}"
+            return self._with(finding, notes, way_out)
+        way_out = f"wait for {q} >= {required} at this point"
+        for flag in self._flags.values():
+            if flag.engine != need.instance.engine:
+                continue
+            if flag.counter == q:
+                way_out = f"take {flag.name} at this point, as often as it is set, or {way_out}"
+                break
+            if flag.counter == self._hosts.get(q):
+                notes.append(f"{flag.name} tells what {flag.counter} itself has done, not {q}")
+                way_out = f"let {flag.name} come from {q}"
+        return self._with(finding, notes, way_out)
 
     def _through(self, need: Need, finding: Finding) -> str:
         """Return through which memory an instance depends on the one that it must wait for."""
-        instance, q = need.instance, finding.counter
-        before = self._on[q][need.required[q] - 1]
+        instance = need.instance
+        before = self._past.instance(finding.counter, finding.required)
         for cell in instance.reads:
             if cell in before.writes:
                 return f"{instance} reads {cell.buffer}[{cell.slot}], which {before} writes"
@@ -89,63 +131,62 @@ class _Run:
                     return f"{instance} writes {cell.buffer}[{cell.slot}], which {before} {did}"
         return ""
 
-    def _barriers(self) -> str:
-        """Return how many barriers each engine runs, where that is not the same."""
-        counts = {e: sum(x.kind == "barrier" for x in run) for e, run in self._events.items()}
-        if len(set(counts.values())) == 1:
-            return ""
-        return "barriers in this run: " + ", ".join(f"{e} {n}" for e, n in counts.items())
+    # Late
+
+    def _late(self, need: Need, finding: Finding) -> Finding:
+        """Tell what a wait for nothing is good for elsewhere."""
+        if not finding.help.startswith("remove the wait"):
+            return finding
+        instance, q = need.instance, finding.counter
+        if self._past.depends(instance, q):
+            by = finding.threshold - self._past.before(need, finding)[0]
+            way_out = f"lower the threshold by {by} here: a wait for 0 is none"
+            return replace(finding, help=way_out)
+        later = self._past.depends_later(need, q, finding.threshold)
+        way_out = f"move the wait to {later}, which depends on it" if later else "remove the wait"
+        note = f"no {instance.node.name} depends on {q} in this run"
+        return replace(finding, note=note, help=way_out)
+
+    # Deadlock
 
     def _blamed(self, need: Need, finding: Finding) -> Finding:
         """Tell whether a wait that stands for ever asks for more than its instance requires."""
         instance, q = need.instance, finding.counter
-        base, written = self._before(need, finding)
-        required = self._signals.number(q, need.required.get(q, 0)) - base
-        notes = list(self._cut(q, written, finding.threshold))
-        if base:
-            notes.append(f"a barrier has set {q} to 0, after signal {base}")
+        base, written = self._past.before(need, finding)
+        required = self._past.signals.number(q, need.required.get(q, 0)) - base
+        cut = list(self._cut(q, written, finding.threshold))
+        notes = [*cut, *self._reset(q, base)]
         way_out = finding.help
         if finding.threshold <= required:
-            notes.append(f"{instance} does depend on it")
-            way_out = OTHERS
-        elif required > 0:
+            return self._with(finding, [*notes, f"{instance} does depend on it"], OTHERS)
+        if required > 0:
             notes.append(f"{instance} requires only {q} >= {required}")
             way_out = f"lower the threshold by {finding.threshold - required}"
         else:
             notes.append(f"{instance} does not depend on {q}" + " behind that" * bool(base))
             way_out = "remove the wait, or lower its threshold to 0 here"
-        return replace(finding, note="; ".join(notes), help=way_out)
+            for other, position in need.required.items():
+                if position and self._hosts.get(other) == q:
+                    notes.append(f"it depends on signal {position} of {other}, which {q} triggers")
+                    way_out = f"wait for {other} >= {position} instead"
+        if cut and written < 0:
+            way_out = f"declare the semaphore of {q} signed, or do not wait where it is below 0"
+        return self._with(finding, notes, way_out)
 
-    def _primed(self, need: Need, finding: Finding) -> Finding:
+    def _token(self, need: Need | None, finding: Finding, flag: Flag) -> Finding:
         """Tell whether an instance depends on what a token tells that has not been set yet."""
-        counter = self._flags[finding.counter]
-        if need.required.get(counter, 0) == 0:
-            return replace(finding, note=f"{need.instance} does not depend on {counter}")
-        is_short = finding.help.startswith("set the flag as often")
-        note = f"{need.instance} does depend on it"
-        return finding if is_short else replace(finding, note=note, help=OTHERS)
+        if finding.help.startswith("set the flag as often"):
+            return replace(finding, note=self._past.tokens(flag))
+        if need is None:
+            is_end = finding.instance == "end"
+            return replace(finding, help=OTHERS) if is_end else finding
+        if need.required.get(flag.counter, 0) == 0:
+            return replace(finding, note=f"{need.instance} does not depend on {flag.counter}")
+        return replace(finding, note=f"{need.instance} does depend on it", help=OTHERS)
 
-    def _before(self, need: Need, finding: Finding) -> tuple[int, int]:
-        """Return the signals before the last barrier in front of a wait, and its threshold."""
-        instance, barriers = need.instance, 0
-        for event in self._events[instance.engine]:
-            barriers += event.kind == "barrier"
-            if named(event) == finding.instance:
-                waits = [w for w in event.waits if str(w.wait) == finding.wait]
-                written = waits[0].threshold if waits else finding.threshold
-                return self._given(finding.counter, barriers), written
-        return 0, finding.threshold
-
-    def _given(self, counter: str, barriers: int) -> int:
-        """Return how many signals come before so many barriers of the engine that gives them."""
-        host = self._on[counter][0].engine
-        found = 0
-        for event in self._events[host]:
-            if barriers <= 0:
-                return found
-            barriers -= event.kind == "barrier"
-            found += signalled(host, event, self._counters) == counter
-        return 0 if barriers > 0 else found
+    def _reset(self, counter: str, base: int) -> Iterator[str]:
+        if base:
+            yield f"a barrier has set {counter} to 0, after signal {base}"
 
     def _cut(self, counter: str, written: int, compared: int) -> Iterator[str]:
         for cell in self._sync.semaphores:
@@ -155,3 +196,6 @@ class _Run:
                     f"the threshold is {written}, and the semaphore of {counter} has {cell.width}"
                     f" bits and {sign}: {compared} is compared"
                 )
+
+    def _with(self, finding: Finding, notes: list[str], way_out: str) -> Finding:
+        return replace(finding, note="; ".join(filter(None, notes)), help=way_out)

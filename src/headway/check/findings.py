@@ -16,12 +16,24 @@ def _named(event: Event) -> str:
 
 
 def _turn(event: Event) -> str:
+    if event.kind == "set":
+        return f"set {event.name}"
     return _named(event) if event.name else f"its {event.kind}"
+
+
+def times(count: int) -> str:
+    """Return how often something happens, as text."""
+    return "once" if count == 1 else f"{count} times"
 
 
 def early(event: Event, instance: Instance, before: Instance, waited: int, wait: str) -> Finding:
     """`instance` may issue before `before` has completed, on which it depends."""
-    did = f"waits only for {waited}" if waited else "does not wait for it"
+    if not wait:
+        did = " and does not wait for it"
+    elif wait.startswith("take "):
+        did = f", and the token of its {wait} tells of " + (f"{waited} only" if waited else "none")
+    else:
+        did = f", and its wait for {wait} asks for " + (f"{waited} only" if waited else "none")
     return Finding(
         "early",
         str(instance),
@@ -30,9 +42,9 @@ def early(event: Event, instance: Instance, before: Instance, waited: int, wait:
         waited,
         before.position,
         f"{instance} on {instance.engine} may issue before {before} has completed: it depends on "
-        f"signal {before.position} of {before.counter} and {did}",
+        f"signal {before.position} of {before.counter}{did}",
         event.at,
-        f"wait for {before.counter} >= {before.position} at this point",
+        f"wait for signal {before.position} of {before.counter} at this point",
     )
 
 
@@ -124,7 +136,7 @@ def overfull(engine: str, event: Event, flag: Flag, token: int, taken: int) -> F
     missing = token - flag.holds
     return Finding(
         "deadlock",
-        f"{event.name}[{','.join(map(str, event.iteration))}]",
+        _named(event),
         "",
         flag.name,
         taken,
@@ -133,7 +145,8 @@ def overfull(engine: str, event: Event, flag: Flag, token: int, taken: int) -> F
         f" {missing}, and the flag holds {flag.holds}: a token is lost, and {flag.engine} waits"
         " for it",
         event.at,
-        f"set a flag from {flag.engine} behind its take, and take it before this set",
+        f"take a flag before this set that {flag.engine} sets behind its take, or let {flag.name}"
+        f" hold {token - taken} tokens",
     )
 
 
@@ -170,11 +183,15 @@ def overtaken(engine: str, event: Event, wait: ConcreteWait, cell: Semaphore) ->
         f"may look too late: the semaphore of {wait.counter} has {cell.width} bits, and reads"
         f" {cell.value(cell.most + 1)} after signal {cell.most + 1}"
     )
-    way_out = (
-        f"set the counters to 0 by a barrier before {wait.counter} has given more than"
+    return _stands(engine, event, wait, why, room(cell))
+
+
+def room(cell: Semaphore) -> str:
+    """Return what helps where a semaphore wraps."""
+    return (
+        f"set the counters to 0 by a barrier before {cell.counter} has given more than"
         f" {cell.most} signals"
     )
-    return _stands(engine, event, wait, why, way_out)
 
 
 def _stands(engine: str, event: Event, wait: ConcreteWait, why: str, way_out: str) -> Finding:
@@ -202,7 +219,8 @@ def no_token(
 ) -> Finding:
     """An engine takes a token that cannot come; `waits_for` is who waits for whom."""
     missing = take.threshold > total
-    why = f"is set {total} times only" if missing else f"has been set {reached} times"
+    so_far = f"has been set {times(reached)}" if reached else "has not been set yet"
+    why = f"is set {times(total)} only" if total else "is never set"
     others = "" if missing else ": the engines wait for each other" + circle(engine, waits_for)
     return Finding(
         "deadlock",
@@ -212,18 +230,42 @@ def no_token(
         take.threshold,
         0,
         f"{engine} takes token {take.threshold} of {take.counter} before {_turn(event)}, and the"
-        f" flag {why}{others}",
+        f" flag {why if missing else so_far}{others}",
         take.wait.at,
-        "set the flag as often as it is taken"
-        if missing
-        else "set the flag in front of the loop as often as it is taken before its first set",
+        _as_often(engine, waits_for) if missing else _in_time(engine, event, waits_for),
     )
 
 
-def lonely_barrier(engine: str, event: Event, ended: Sequence[str]) -> Finding:
-    """An engine stands at a barrier that others never reach."""
-    others = ", ".join(ended) or "others"
-    never = "never reaches" if len(ended) == 1 else "never reach"
+def _as_often(engine: str, waits_for: Mapping[str, str]) -> str:
+    setter = waits_for.get(engine, "the other engine")
+    return (
+        f"set the flag as often as it is taken: {setter} sets it too seldom, or {engine} takes it"
+        " too often"
+    )
+
+
+def _in_time(engine: str, event: Event, waits_for: Mapping[str, str]) -> str:
+    """Return what helps where a token comes too late because engines wait for each other."""
+    if event.kind == "set":
+        return f"set {event.name} before this take, if what it tells does not depend on the take"
+    setter = waits_for.get(engine, "the other engine")
+    return (
+        f"{setter} has to set it before it waits for what comes behind this take: mostly in front"
+        " of its loop"
+    )
+
+
+def lonely_barrier(
+    engine: str, event: Event, absent: Sequence[str], ended: Sequence[str]
+) -> Finding:
+    """An engine stands at a barrier that the `absent` ones never reach; some have `ended`."""
+    others = " and ".join(absent)
+    never = "never reaches" if len(absent) == 1 else "never reach"
+    standing = [e for e in absent if e not in ended]
+    way_out = "every engine has to run the same number of barriers"
+    if standing:
+        stand = "stands" if len(standing) == 1 else "stand"
+        way_out = f"see where {' and '.join(standing)} {stand}: that is in front of the barrier"
     return Finding(
         "deadlock",
         "barrier",
@@ -233,7 +275,7 @@ def lonely_barrier(engine: str, event: Event, ended: Sequence[str]) -> Finding:
         0,
         f"{engine} stands at a barrier that {others} {never}",
         event.at,
-        "every engine has to run the same number of barriers",
+        way_out,
     )
 
 

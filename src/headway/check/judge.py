@@ -425,16 +425,20 @@ class Replay:
         self._find_overtaken()
         before = len(self._found)
         waits_for = self._waits_for()
+        absent = [engine for engine in self._events if engine not in at_barrier]
+        ended = [e for e in absent if not self._missing(self._event(e))]
         for engine in self._events:
             event = self._event(engine)
             if engine in at_barrier:
-                ended = [e for e in self._events if self._event(e).kind == "end"]
-                self._tell(engine, findings.lonely_barrier(engine, event, ended))
+                told = findings.lonely_barrier(engine, event, absent, ended)
+                self._tell(engine, told, int(absent != ended))
             elif missing := self._missing(event):
                 reached = self._given(missing.counter)
                 total = reached + self._to_come(missing.counter)
                 tell = findings.no_token if missing.counter in self._flags else findings.deadlock
-                self._tell(engine, tell(engine, event, missing, reached, total, waits_for))
+                is_cycle = missing.threshold <= total  # what can never come is told first
+                found = tell(engine, event, missing, reached, total, waits_for)
+                self._tell(engine, found, int(is_cycle))
         if len(self._found) == before:
             self._report_missing()
             self._report_leftover()

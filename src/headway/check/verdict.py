@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from headway.errors import CheckFailed, Diagnostic, Location, Note
@@ -21,7 +21,7 @@ class Finding:
     `threshold` is what the program waits for on `counter` (0 = no wait), `required` what it must
     wait for; both count all signals since the program began, through barriers. `note` says what
     helps, see `headway.check.advice`; `schedule` is an order of events that shows what is early,
-    see `headway.check.schedule`.
+    see `headway.check.schedule`. The first finding of each kind has the `rule` that is broken.
     """
 
     kind: Kind
@@ -35,6 +35,7 @@ class Finding:
     help: str = ""
     schedule: tuple[str, ...] = ()
     note: str = ""
+    rule: str = ""
 
     def __str__(self) -> str:
         return str(self.diagnostic())
@@ -44,13 +45,14 @@ class Finding:
         texts = [self.note] if self.note else []
         texts += [shown_schedule(self.schedule)] if self.schedule else []
         notes = tuple(map(Note, texts))
-        return Diagnostic(f"{self.kind}: {self.message}", self.at, notes, help=self.help)
+        message = f"{self.kind}: {self.message}"
+        return Diagnostic(message, self.at, notes, self.rule, self.help)
 
     def to_json(self) -> dict[str, object]:
         """Return the finding with its place as text."""
         fields: dict[str, object] = asdict(self)
         del fields["at"]
-        for name in ("schedule", "note"):
+        for name in ("schedule", "note", "rule"):
             if not fields[name]:
                 del fields[name]
         fields["location"] = str(self.at) if self.at else ""
@@ -113,6 +115,13 @@ class Verdict:
 
 ORDER: Sequence[Kind] = ("unsupported", "early", "deadlock", "late")
 MAX_FINDINGS = 50
+RULES: Mapping[Kind, str] = {
+    "unsupported": "an engine issues its instances in the order of the program, and leaves no token"
+    " (docs/checking.md)",
+    "early": "an instance waits for all that it conflicts with (docs/model.md#dependences)",
+    "deadlock": "what an engine waits for has to come while it stands still (docs/checking.md)",
+    "late": "an instance waits for nothing that it does not require (docs/checking.md)",
+}
 
 
 def verdict(findings: Sequence[Finding], instances: int, waits: int) -> Verdict:
@@ -121,4 +130,9 @@ def verdict(findings: Sequence[Finding], instances: int, waits: int) -> Verdict:
     if not worst:
         return Verdict("exact", instances=instances, waits=waits)
     more = max(0, len(worst) - MAX_FINDINGS)
-    return Verdict(worst[0].kind, tuple(worst[:MAX_FINDINGS]), more, instances, waits)
+    shown = worst[:MAX_FINDINGS]
+    for kind in ORDER:
+        first = next((n for n, finding in enumerate(shown) if finding.kind == kind), None)
+        if first is not None:
+            shown[first] = replace(shown[first], rule=RULES[kind])
+    return Verdict(worst[0].kind, tuple(shown), more, instances, waits)

@@ -133,6 +133,9 @@ class _EngineReader(BlockReader[SyncNode, Load]):
 
     def _load(self, at: Location) -> Load:
         self.index += 1
+        if self.words[self.index] == "}":
+            help = "an instruction of that name is issued by: exec load"
+            self.fail("the name of a control read is expected, not '}'", help=help)
         return Load(self.name("the name of a control read"), self._waits(), at)
 
     def control(self) -> Load | None:

@@ -268,6 +268,8 @@ class _EngineRules:
             return
         if node.control not in self._facts.controls:
             help = suggestion(node.control, self._facts.controls)
+            if "load" in self._facts.engine_of:
+                help = "an instruction of that name is issued by: exec load"
             message = f"there is no control read {shown(node.control)}"
             self._problems.add(message, node.at, help=help)
         self._waits(node.waits, node.at)

@@ -137,8 +137,10 @@ class _Report:
 
     def _event(self, row: int, iteration: tuple[int, ...] = ()) -> Event:
         name, at = self._code.events[row]
-        is_barrier = self._s.m[self._s.address(self._code, row)] == rec.MEET
-        kind = "exec" if name else "barrier" if is_barrier else "end"
+        operation = self._operation(row)
+        kind = "set" if operation == rec.SET else "exec"
+        if not name:
+            kind = "barrier" if operation == rec.MEET else "end"
         return Event(kind, name, iteration, (), at)
 
     def _wait(self, row: int, threshold: int = 0) -> ConcreteWait:
@@ -179,24 +181,25 @@ class _Report:
         return f"take {wait.counter}" if is_take else str(wait)
 
     def _deadlocks(self) -> Iterator[Told]:
-        ended = [
-            engine
-            for engine, stuck in zip(self._plan.engines, self._stuck, strict=True)
-            if self._operation(stuck.event) == rec.END
-        ]
+        engines = list(zip(self._plan.engines, self._stuck, strict=True))
+        absent = [e for e, stuck in engines if self._operation(stuck.row) != rec.MEET]
+        ended = [e for e, stuck in engines if self._operation(stuck.row) == rec.END]
         for number, stuck in enumerate(self._stuck):
             engine = self._plan.engines[number]
             operation = self._operation(stuck.row)
             if operation == rec.MEET:
                 event = self._event(stuck.row)
-                yield 0, number, findings.lonely_barrier(engine, event, ended)
+                told = findings.lonely_barrier(engine, event, absent, ended)
+                yield int(absent != ended), number, told
             elif operation == rec.AWAIT:
-                yield 0, number, self._deadlock(engine, stuck)
+                is_cycle, told = self._deadlock(engine, stuck)
+                yield int(is_cycle), number, told
 
     def _operation(self, row: int) -> int:
         return int(self._s.m[self._s.address(self._code, row)])
 
-    def _deadlock(self, engine: str, stuck: Stuck) -> Finding:
+    def _deadlock(self, engine: str, stuck: Stuck) -> tuple[bool, Finding]:
+        """Return a finding, and whether the signal would come if the others went on."""
         wait, event = self._code.waits[stuck.row], self._event(stuck.event, stuck.iteration)
         counter = self._counter(int(self._s.m[self._s.address(self._code, stuck.row) + 1]))
         base, reached = self._base[counter], self._reached[counter]
@@ -204,11 +207,13 @@ class _Report:
             awaited = ConcreteWait(wait.counter, stuck.awaited - base, wait)
             total = reached if self._has_ended(counter) else self._total[counter]
             count, most = reached - base, total - base
-            return findings.deadlock(engine, event, awaited, count, most, self._waits_for())
+            told = findings.deadlock(engine, event, awaited, count, most, self._waits_for())
+            return stuck.awaited <= total, told
         token = Wait(wait.counter, Threshold(None, stuck.awaited), wait.at)
         awaited = ConcreteWait(wait.counter, stuck.awaited, token)
         total = int(self._s.counters[counter, rec.COUNT])
-        return findings.no_token(engine, event, awaited, reached, total, self._waits_for())
+        told = findings.no_token(engine, event, awaited, reached, total, self._waits_for())
+        return stuck.awaited <= total, told
 
     def _waits_for(self) -> dict[str, str]:
         """Return who waits for whom."""
