@@ -17,7 +17,7 @@ UNIT = "float32[128,128]"
 class Case:
     """A kernel of a file with arguments; results may be off by `off` of the greatest element.
 
-    `whole` has the greatest value of arguments that are whole numbers.
+    `fixed` are arguments that are not random, and `inputs` how often run-time loops run.
     """
 
     file: str
@@ -25,7 +25,8 @@ class Case:
     reference: Reference
     name: str = ""
     off: float = 1e-4
-    whole: Mapping[str, int] = field(default_factory=dict[str, int])
+    fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inputs: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def title(self) -> str:
@@ -133,6 +134,107 @@ def mlp(x: Any, gate: Any, up: Any, down: Any) -> Any:
     return down.T @ (gated / (1 + np.exp(-gated)) * (up.T @ x))
 
 
+def causal(q: Any, k: Any) -> Any:
+    """The weights of keys for queries, both [token, feature], in a softmax without later keys."""
+    scores = np.where(np.tri(len(q), dtype=bool), q @ k.T, -np.inf)
+    return softmax(scores)
+
+
+def flash_attention(q: Any, k: Any, v: Any) -> Any:
+    return causal(q.T, k.T) @ v
+
+
+def paged_attention(
+    q: Any, pages: Any, table: Any, lengths: Any, q_new: Any, table_new: Any, count: int = 2
+) -> Any:
+    def attended(query: Any, columns: Any) -> Any:
+        cached = [pages[column.astype(int)] for column in columns.T]
+        keys = np.concatenate([page[:, :128] for page in cached], axis=1)
+        return softmax(query.T @ keys) @ np.concatenate([page[:, 128:] for page in cached])
+
+    some = [attended(*each) for each in zip(q, table[:, :, :count], strict=True)]
+    new = [attended(*each) for each in zip(q_new, table_new[:, :, :1], strict=True)]
+    return np.stack(some), np.stack(new)
+
+
+def token_attention(q: Any, k: Any, v: Any, lengths: Any, tokens: int = 256) -> Any:
+    scores = np.einsum("bfh,bft->bht", q, k[:, :, :tokens])
+    return np.stack([softmax(s) @ values[:tokens] for s, values in zip(scores, v, strict=True)])
+
+
+def attention_backward(q: Any, dy: Any, k: Any, v: Any, stats: Any) -> Any:
+    heads, count = q.shape[:2]
+    found: list[list[Any]] = [[], [], []]
+    for h in range(heads):
+        rows, slope, keys = (np.concatenate(each[h, :, :, :128]) for each in (q, dy, k))
+        values = np.concatenate([tile.T for tile in v[h]])
+        weight = causal(rows, keys)
+        raw = slope @ values.T
+        scores = weight * (raw - (weight * raw).sum(axis=1, keepdims=True))
+        for kept, gradient in zip(
+            found, (scores @ keys, scores.T @ rows, weight.T @ slope), strict=True
+        ):
+            kept.append(gradient.reshape(count, 128, 128))
+    return tuple(np.stack(each) for each in found)
+
+
+def attention_backward_arguments() -> dict[str, Any]:
+    """Random tiles with their transpose beside them, and the sums that belong to them."""
+    q, dy, k, v = np.random.default_rng(2).uniform(-0.3, 0.3, (4, 1, 2, 128, 128))
+    rows, slope, keys, values = (np.concatenate(each[0]) for each in (q, dy, k, v))
+    scores = np.where(np.tri(256, dtype=bool), rows @ keys.T, -np.inf)
+    low = -np.log(np.exp(scores).sum(axis=1))
+    mean = (slope * (causal(rows, keys) @ values)).sum(axis=1)
+    both = (np.concatenate([each, each.swapaxes(2, 3)], axis=3) for each in (q, dy, k))
+    stats = np.stack([low, mean, np.arange(256)], axis=1).reshape(1, 2, 128, 3)
+    arrays = (*both, v.swapaxes(2, 3), stats)
+    return {
+        n: a.astype(np.float32) for n, a in zip(("q", "dy", "k", "v", "stats"), arrays, strict=True)
+    }
+
+
+def experts(x: Any, y: Any, up: Any, down: Any, blocks: Any) -> Any:
+    """Add what experts give for blocks of tokens: pairs of an expert and the rows of a block."""
+    for expert, rows in blocks:
+        rows = rows.astype(int)
+        first = np.concatenate(np.split(up[expert], x.shape[1] // 128, axis=1))
+        inner = x[rows] @ first
+        y[rows] += inner / (1 + np.exp(-inner)) @ down[expert]
+    return y
+
+
+def moe(x: Any, y: Any, up: Any, down: Any, order: Any, lengths: Any) -> Any:
+    return experts(x, y, up, down, [(column // 2, rows) for column, rows in enumerate(order.T)])
+
+
+def moe_hybrid(x: Any, y: Any, up: Any, down: Any, order: Any, used: Any) -> Any:
+    return experts(x, y, up, down, enumerate(order.T))
+
+
+def moe_while(x: Any, y: Any, up: Any, down: Any, starts: Any, lengths: Any) -> Any:
+    blocks = [(e, rows + 128 * turn) for e, rows in enumerate(starts.T) for turn in range(2)]
+    return experts(x, y, up, down, blocks)
+
+
+def moe_backward(x: Any, dy: Any, dx: Any, weights: Any, order: Any, lengths: Any) -> Any:
+    d_up, d_down = np.zeros((2, len(weights), 128, 128))
+    for column, numbers in enumerate(order.T):
+        rows, expert = numbers.astype(int), column // 2
+        first, first_turned, second_turned = np.split(weights[expert], 3, axis=1)
+        inner = np.maximum(x[rows] @ first, 0)
+        slope = (inner > 0) * (dy[rows] @ second_turned)
+        d_down[expert] += inner.T @ dy[rows]
+        d_up[expert] += x[rows].T @ slope
+        dx[rows] += slope @ first_turned
+    return dx, d_up, d_down
+
+
+def order(tokens: int, blocks: int) -> Any:
+    """Rows of blocks of tokens, as columns: different ones in a block."""
+    random = np.random.default_rng(3)
+    return np.stack([random.permutation(tokens)[:128] for _ in range(blocks)], axis=1)
+
+
 _ROW, _BLOCK = "float32[1,96]", {"block_rows": "2", "block_columns": "2"}
 _LAYER = {"x": "float32[512,128]", "gate": "float32[128,1024]", "up": "float32[128,1024]"}
 _ROWS = {"x": "float32[512,96]", "gamma": _ROW, "beta": _ROW}
@@ -176,7 +278,7 @@ CASES = (
         "gather",
         {"table": "float32[300,16]", "ids": "int32[384,1]", "tiles": "1"},
         gather,
-        whole={"ids": 299},
+        fixed={"ids": np.arange(384)[:, None] * 7 % 300},
     ),
     Case(
         "conv1d",
@@ -211,13 +313,95 @@ CASES = (
         | {**dict.fromkeys("bc", "float32[1,1024]"), "tiles": "1"},
         mamba,
     ),
+    *(
+        Case(
+            "attention",
+            dict.fromkeys("qk", "float32[128,512]") | {"v": "float32[512,128]", "tiles": tiles},
+            flash_attention,
+            "flash_attention",
+        )
+        for tiles in ("1", "2")
+    ),
+    Case(
+        "attention",
+        {"q": "float32[2,128,128]", "pages": "float32[300,256]", "table": "int32[2,128,3]"}
+        | {"lengths": "int32[2,1]", "q_new": "float32[2,128,1]", "table_new": "int32[2,128,1]"}
+        | {"tiles": "1"},
+        paged_attention,
+        "paged_attention",
+        fixed={
+            "table": order(300, 6).T.reshape(2, 3, 128).swapaxes(1, 2),
+            "table_new": order(300, 2).T[:, :, None],
+        },
+        inputs={"g_trips": 2},
+    ),
+    Case(
+        "attention",
+        {"q": "float32[2,128,16]", "k": "float32[2,128,384]", "v": "float32[2,384,128]"}
+        | {"lengths": "int32[2,1]", "tiles": "2"},
+        token_attention,
+        "token_attention",
+        inputs={"s_trips": 1, "s_trips_2": 1},
+    ),
+    Case(
+        "attention_backward",
+        dict.fromkeys(("q", "dy", "k"), "float32[1,2,128,256]")
+        | {"v": "float32[1,2,128,128]", "stats": "float32[1,2,128,3]", "tiles": "1"},
+        attention_backward,
+        fixed=attention_backward_arguments(),
+    ),
+    *(
+        Case(
+            "moe",
+            dict.fromkeys("xy", "float32[300,256]")
+            | {"up": f"float32[{count},128,256]", "down": f"float32[{count},128,256]"}
+            | args,
+            reference,
+            reference.__name__,
+            fixed=fixed,
+            inputs=inputs,
+        )
+        for count, args, reference, fixed, inputs in (
+            (
+                2,
+                {"order": "int32[128,4]", "lengths": "int32[2,1]", "tiles": "1"},
+                moe,
+                {"order": order(300, 4)},
+                {"t_trips": 2},
+            ),
+            (
+                3,
+                {"order": "int32[128,3]", "used": "int32[1,2]", "blocks": "2", "tiles": "1"},
+                moe_hybrid,
+                {"order": order(300, 3)},
+                {"rest_trips": 1},
+            ),
+            (
+                2,
+                {"starts": "int32[128,2]", "lengths": "int32[2,1]", "tiles": "1"},
+                moe_while,
+                {"starts": order(172, 2)},
+                {"going_trips": 2},
+            ),
+        )
+    ),
+    Case(
+        "moe",
+        dict.fromkeys(("x", "dy", "dx"), "float32[300,128]")
+        | {"weights": "float32[2,128,384]", "order": "int32[128,4]"}
+        | {"lengths": "int32[2,1]", "tiles": "1"},
+        moe_backward,
+        "moe_backward",
+        fixed={"order": order(300, 4)},
+        inputs={"t_trips": 2},
+    ),
 )
 
-BY_HAND: tuple[tuple[str, dict[str, str], Reference], ...] = (
-    ("calibration_loop", {"x": "float32[384,64]"}, calibration_loop),
-    ("matmul", {"a": "float32[256,256]", "b": "float32[256,1024]"}, matmul),
-    ("maxpool", {"image": "float32[258,66]"}, maxpool),
-    ("rmsnorm", {"x": "float32[384,96]", "gamma": _ROW}, rmsnorm),
-    ("softmax", {"x": "float32[384,96]"}, softmax),
-    ("transpose", {"x": "float32[1024,128]", "identity": UNIT}, transpose),
+BY_HAND = (
+    Case("by_hand", {"x": "float32[384,64]"}, calibration_loop, "calibration_loop"),
+    Case("by_hand", {"a": "float32[256,256]", "b": "float32[256,1024]"}, matmul, "matmul"),
+    Case("by_hand", {"image": "float32[258,66]"}, maxpool, "maxpool"),
+    Case("by_hand", {"x": "float32[384,96]", "gamma": _ROW}, rmsnorm, "rmsnorm"),
+    Case("by_hand", {"x": "float32[384,96]"}, softmax, "softmax"),
+    Case("by_hand", {"x": "float32[1024,128]", "identity": UNIT}, transpose, "transpose"),
 )

@@ -23,16 +23,19 @@ TRIPS = 4
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A kernel called like its file.
+    """A kernel; `file` is the one that it is in, if that is not called like it.
 
     `loops` are those that may have run-time trip counts, with the inputs that say how often they
     run. `arguments` takes the trip counts, with attributes called like the inputs that are numbers;
-    those of loops over tiles count tiles.
+    those of loops over tiles count tiles. Another attribute is `tiles`. `in_memory` are the inputs
+    for bounds that lie in memory, besides lists: they never become constants.
     """
 
     name: str
     arguments: Callable[[Any], Mapping[str, str]]
     loops: Mapping[str, str] = field(default_factory=lambda: {"i": "n"})
+    file: str = ""
+    in_memory: Collection[str] = ()
 
     def program(
         self,
@@ -44,19 +47,18 @@ class Source:
     ) -> Program:
         """Return the program; loops that have no input run as often as usual. Raise HeadwayError.
 
-        `per_tile` are the inputs of loops over tiles. `static` gives no loop an input, but those
-        that have a number for each execution.
+        `per_tile` are the inputs of loops over tiles. With `static` only loops whose bounds lie in
+        memory have inputs.
         """
         numbers = {name: value for name, value in inputs.items() if isinstance(value, int)}
-        open_loops = {
-            loop: name for loop, name in self.loops.items() if not (static and name in numbers)
-        }
+        known = numbers.keys() - set(self.in_memory) if static else ()
+        open_loops = {loop: name for loop, name in self.loops.items() if name not in known}
         trips = {
             name: (TRIPS if name in open_loops.values() else value)
             * (tiles if name in per_tile else 1)
             for name, value in numbers.items()
         }
-        texts = {**self.arguments(SimpleNamespace(**trips)), "tiles": str(tiles)}
+        texts = {**self.arguments(SimpleNamespace(tiles=tiles, **trips)), "tiles": str(tiles)}
         args = {name: ArgSpec.parse(text) for name, text in texts.items()}
-        trace = record(FOLDER / f"{self.name}.py", self.name, args)
+        trace = record(FOLDER / f"{self.file or self.name}.py", self.name, args)
         return trace.program(open_loops, buffers)

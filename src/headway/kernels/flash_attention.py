@@ -5,6 +5,7 @@ vector engine from key tile to key tile.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @flash-attention {
@@ -55,6 +56,20 @@ program @flash-attention {
 }
 """
 
+SOURCE = Source(
+    "flash_attention",
+    lambda size: {
+        **dict.fromkeys("qk", f"bfloat16[128,{size.n * size.tiles * 128}]"),
+        "v": f"bfloat16[{size.n * size.tiles * 128},128]",
+    },
+    {"row": "n"},
+    "attention",
+)
+
 KERNEL = text_kernel(
-    "flash-attention", "flash attention, forward, causal; n query tiles", PROGRAM, {"n": 16}
+    "flash-attention",
+    "flash attention, forward, causal; n query tiles",
+    PROGRAM,
+    {"n": 16},
+    source=SOURCE,
 )

@@ -5,6 +5,7 @@ loop, kept on chip for all query tiles, so its dependence spans the whole inner 
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @flash-attention-backward {
@@ -71,9 +72,20 @@ program @flash-attention-backward {
 }
 """
 
+SOURCE = Source(
+    "attention_backward",
+    lambda size: {
+        **dict.fromkeys(("q", "dy", "k"), f"bfloat16[{size.heads},{size.n},128,256]"),
+        "v": f"bfloat16[{size.heads},{size.n},128,128]",
+        "stats": f"float32[{size.heads},{size.n},128,3]",
+    },
+    {"h": "heads"},
+)
+
 KERNEL = text_kernel(
     "flash-attention-backward",
     "flash attention, backward, causal; inputs: tiles of a sequence (up to 16), heads",
     PROGRAM,
     {"n": 8, "heads": 2},
+    source=SOURCE,
 )

@@ -2,6 +2,7 @@
 
 from headway.kernels import _moe
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = f"""\
 program @moe {{
@@ -20,9 +21,21 @@ program @moe {{
 }}
 """
 
+SOURCE = Source(
+    "moe",
+    lambda size: {
+        **dict.fromkeys("xy", "bfloat16[4096,512]"),
+        **dict.fromkeys(("up", "down"), f"bfloat16[{size.experts},128,512]"),
+        "order": f"int32[128,{size.experts * 8}]",
+        "lengths": f"int32[{size.experts},1]",
+    },
+    {"e": "experts", "t": "blocks"},
+)
+
 KERNEL = text_kernel(
     "moe",
     "mixture of experts; inputs: experts, and blocks of tokens of each",
     PROGRAM,
     {"experts": 8, "blocks": [2, 0, 3, 1, 4, 0, 2, 1]},
+    source=SOURCE,
 )

@@ -5,6 +5,7 @@ added to rows in HBM, block after block.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @moe-backward {
@@ -73,9 +74,22 @@ program @moe-backward {
 }
 """
 
+SOURCE = Source(
+    "moe_backward",
+    lambda size: {
+        **dict.fromkeys(("x", "dy", "dx"), "bfloat16[4096,128]"),
+        "weights": f"bfloat16[{size.experts},128,384]",
+        "order": f"int32[128,{size.experts * 8}]",
+        "lengths": f"int32[{size.experts},1]",
+    },
+    {"e": "experts", "t": "blocks"},
+    "moe",
+)
+
 KERNEL = text_kernel(
     "moe-backward",
     "mixture of experts, backward; inputs: experts, and blocks of tokens of each",
     PROGRAM,
     {"experts": 6, "blocks": [2, 0, 3, 1, 2, 1]},
+    source=SOURCE,
 )

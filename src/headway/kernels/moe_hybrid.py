@@ -5,6 +5,7 @@ The number of blocks in the tail is counted by gpsimd and stored; all engines re
 
 from headway.kernels import _moe
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = f"""\
 program @moe-hybrid {{
@@ -32,9 +33,24 @@ program @moe-hybrid {{
 }}
 """
 
+SOURCE = Source(
+    "moe_hybrid",
+    lambda size: {
+        **dict.fromkeys("xy", "bfloat16[4096,512]"),
+        **dict.fromkeys(("up", "down"), f"bfloat16[{size.blocks + size.tail},128,512]"),
+        "order": f"int32[128,{size.blocks + size.tail}]",
+        "used": f"int32[1,{size.tail}]",
+        "blocks": str(size.blocks),
+    },
+    {"t": "blocks", "rest": "tail"},
+    "moe",
+    in_memory=("tail",),
+)
+
 KERNEL = text_kernel(
     "moe-hybrid",
     "mixture of experts: known blocks, then a tail whose length lies in memory",
     PROGRAM,
     {"blocks": 8, "tail": 5},
+    source=SOURCE,
 )

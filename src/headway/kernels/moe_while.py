@@ -5,6 +5,7 @@ Whether there is another block is loaded by a transfer at the end of each, and r
 
 from headway.kernels import _moe
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = f"""\
 program @moe-while {{
@@ -30,9 +31,22 @@ program @moe-while {{
 }}
 """
 
+SOURCE = Source(
+    "moe_while",
+    lambda size: {
+        **dict.fromkeys("xy", "bfloat16[4096,512]"),
+        **dict.fromkeys(("up", "down"), f"bfloat16[{size.experts},128,512]"),
+        "starts": f"int32[128,{size.experts}]",
+        "lengths": f"int32[{size.experts},1]",
+    },
+    {"e": "experts", "going": "blocks"},
+    "moe",
+)
+
 KERNEL = text_kernel(
     "moe-while",
     "mixture of experts: while there are blocks; inputs: experts, and blocks of each",
     PROGRAM,
     {"experts": 6, "blocks": [2, 0, 3, 1, 0, 2]},
+    source=SOURCE,
 )

@@ -5,6 +5,7 @@ maximum, sum and output are carried from page to page.
 """
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @paged-attention {
@@ -65,9 +66,24 @@ program @paged-attention {
 }
 """
 
+SOURCE = Source(
+    "paged_attention",
+    lambda size: {
+        "q": f"bfloat16[{size.prefill},128,128]",
+        "pages": "bfloat16[8192,256]",
+        "table": f"int32[{size.prefill},128,16]",
+        "lengths": f"int32[{size.prefill},1]",
+        "q_new": f"bfloat16[{size.decode // size.tiles},128,1]",
+        "table_new": f"int32[{size.decode // size.tiles},128,{size.tiles}]",
+    },
+    {"t": "prefill", "new": "decode", "g": "pages"},
+    "attention",
+)
+
 KERNEL = text_kernel(
     "paged-attention",
     "paged attention; inputs: prefill tiles, decode tiles, and pages per prefill tile",
     PROGRAM,
     {"prefill": 6, "decode": 8, "pages": [1, 2, 3, 4, 5, 6]},
+    source=SOURCE,
 )

@@ -1,6 +1,7 @@
 """Attention of one new token: contexts of run-time length, one softmax over all of each."""
 
 from headway.kernels._text import text_kernel
+from headway.kernels._traced import Source
 
 PROGRAM = """\
 program @token-attention {
@@ -48,9 +49,22 @@ program @token-attention {
 }
 """
 
+SOURCE = Source(
+    "token_attention",
+    lambda size: {
+        "q": f"bfloat16[{size.n},128,128]",
+        "k": f"bfloat16[{size.n},128,2048]",
+        "v": f"bfloat16[{size.n},2048,128]",
+        "lengths": f"int32[{size.n},1]",
+    },
+    {"b": "n", "s": "context"},
+    "attention",
+)
+
 KERNEL = text_kernel(
     "token-attention",
     "attention of one new token; a context per sequence",
     PROGRAM,
     {"n": 8, "context": [4, 1, 0, 6, 3, 2, 5, 4]},
+    source=SOURCE,
 )
