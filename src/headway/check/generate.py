@@ -2,7 +2,8 @@
 
 Nests to depth 5 with static and run-time trip counts, zero among them, that may depend on outer
 iterations; ifs and whiles; rotating buffers with strides and two indices; boxes that overlap in
-part; queues and pipelined engines; optionally control values that lie in memory.
+part; queues and pipelined engines; optionally control values that lie in memory, and bands: slots
+of which some instructions touch several next to each other.
 """
 
 from __future__ import annotations
@@ -34,18 +35,20 @@ from headway.spec import instances, required
 
 MAX_DEPTH = 5
 LIST_LENGTH = 7
+BAND = 2
 LATENCIES = (1, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large and how odd a random program is; `silent` and `fused` are shares."""
+    """How large and how odd a random program is; `silent`, `fused` and `bands` are shares."""
 
     instructions: int = 16
     instances: int = 1000
     control_in_memory: bool = False
     silent: float = 0
     fused: float = 0
+    bands: float = 0
 
 
 class Case(NamedTuple):
@@ -126,7 +129,8 @@ class _Generator:
 
     def _buffer(self, name: str) -> Buffer:
         shape = self.dice.choice(((), (), (), (16,), (4, 8)))
-        return Buffer(name, self.dice.choice((1, 1, 2, 2, 3)), shape)
+        slots = (4, 6) if self.shape.bands else (1, 1, 2, 2, 3)
+        return Buffer(name, self.dice.choice(slots), shape)
 
     def _body(self, depth: int, loops: tuple[str, ...]) -> tuple[Node, ...]:
         found = (self._node(depth, loops) for _ in range(self.dice.randint(1, 3)) if self.left > 0)
@@ -164,12 +168,26 @@ class _Generator:
         counter = queue or next(e for e in self.engines if e.name == engine)
         latency = dice.choice(LATENCIES)
         occupancy = dice.randint(1, latency) if counter.pipelined else latency
-        reads = tuple(self._access(loops) for _ in range(dice.choice((0, 1, 1, 2))))
-        writes = tuple(self._access(loops) for _ in range(dice.choice((0, 1, 1))))
+        reads = self._accesses(dice.choice((0, 1, 1, 2)), loops)
+        writes = self._accesses(dice.choice((0, 1, 1)), loops)
         name = self._name("x")
         queue_name = queue.name if queue else None
         silent = self.shape.silent > 0 and dice.random() < self.shape.silent
         return Instr(name, engine, queue_name, reads, writes, Takes(latency, occupancy), silent)
+
+    def _accesses(self, count: int, loops: tuple[str, ...]) -> tuple[Access, ...]:
+        return tuple(access for _ in range(count) for access in self._touched(loops))
+
+    def _touched(self, loops: tuple[str, ...]) -> tuple[Access, ...]:
+        """Return one access, or accesses to all slots of a band: a tile that is cut into parts."""
+        access = self._access(loops)
+        slots = next(b.slots for b in self.buffers if b.name == access.buffer)
+        if not self.shape.bands or slots % BAND or self.dice.random() >= self.shape.bands:
+            return (access,)
+        turn = self._slot(slots // BAND, loops)
+        first = Binary("*", turn, BAND)
+        places = (first, *(Binary("+", first, number) for number in range(1, BAND)))
+        return tuple(replace(access, slot=place) for place in places)
 
     def _access(self, loops: tuple[str, ...]) -> Access:
         buffer = self.dice.choice(self.buffers)

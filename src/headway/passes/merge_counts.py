@@ -46,7 +46,7 @@ Sum = tuple[int, Expr]
 """What is added to a register: in which group, and how much."""
 
 
-def _groups(body: Body) -> Iterator[Group]:
+def assignment_groups(body: Body) -> Iterator[Group]:
     """Yield all groups, in a fixed order."""
     for is_assign, nodes in groupby(body, lambda node: isinstance(node, Assign)):
         if is_assign:
@@ -54,7 +54,7 @@ def _groups(body: Body) -> Iterator[Group]:
         else:
             for node in nodes:
                 for inside in sync_branches(node):
-                    yield from _groups(inside)
+                    yield from assignment_groups(inside)
 
 
 def _added(node: Assign) -> Expr | None:
@@ -94,7 +94,7 @@ def _is_apart(groups: list[Group], a: str, b: str) -> bool:
 
 def _equal(engine: EngineProgram) -> dict[str, str]:
     """Return the registers that can be another one, with that one."""
-    groups = list(_groups(engine.body))
+    groups = list(assignment_groups(engine.body))
     single = {register.name for register in engine.registers if register.size == 1}
     firsts: dict[tuple[Sum, ...], str] = {}
     equal: dict[str, str] = {}

@@ -26,6 +26,7 @@ ORDER = (
     "hoist-waits",
     "drop-dead-registers",
     "merge-counts",
+    "merge-slots",
     "settle-thresholds",
     "compute-counts",
     "split-waits",
