@@ -171,7 +171,10 @@ def _random(rows: list[Row]) -> str:
     found = {column: Counter(row.verdicts[column] for row in rows) for column in COLUMNS}
     for verdict in sorted({verdict for counts in found.values() for verdict in counts}):
         lines.append([verdict, *(str(found[column][verdict]) for column in COLUMNS)])
-    return table(["", *COLUMNS], lines)
+    pairs = ((row.title, c) for row in rows for c in COLUMNS if row.verdicts[c] == "early")
+    early = ", ".join(f"{title} by {column}" for title, column in dict.fromkeys(pairs))
+    parts = [table(["", *COLUMNS], lines), *([f"Early: {early}."] if early else [])]
+    return "\n\n".join(parts)
 
 
 INTRODUCTION = """\
@@ -190,7 +193,9 @@ no time, so that only waiting for too much or too long counts; *trn2 costs* has 
 registers, loops and barriers of the trn2 model, so it is not the machine that those passes are made
 for. Replays are straight lines, without the time of loop control. How tokens work is our reading of
 the public sources. That a placement is *late* means that some wait is stricter than it has to be;
-it need not cost time."""
+it need not cost time. *Early* means that, by that reading, an order is missing: it is for a program
+in which two branches of an `if` load into buffers that rotate with different loops, and tokens take
+turns as if both rotated with the inner one."""
 
 
 def main() -> None:
