@@ -34,8 +34,9 @@ def meaning(
     """Return what a call means, and the numbers that it computes with."""
     if call is None:
         return UNKNOWN, ()
-    if any(tensor.dynamic and UNFOLLOWED in tensor.dynamic for tensor in (*reads, *writes)):
-        return _unknown("an index was computed at run time, and its value is not followed")
+    for tensor in (*reads, *writes):
+        if tensor.dynamic and UNFOLLOWED in tensor.dynamic:
+            return _unknown("an index was computed at run time, and its value is not followed")
     if mask is not None and not _fits(call, mask, writes):
         return _unknown("what a mask leaves out is followed element for element only")
     numbers: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.calls import Call, meaning
 from headway.frontends.nki.masks import is_skipped
 from headway.frontends.nki.places import problem
-from headway.frontends.nki.record import recorder
+from headway.frontends.nki.record import Operand, recorder
 from headway.frontends.nki.registers import Indices, Register
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import PSUM, SBUF, DType, Memory, dtype_of
@@ -98,12 +98,14 @@ def recorded(
 ) -> None:
     """Record an operation of that cost. What says where an operand lies is read too."""
     means, literals = meaning(call, reads, writes, recorder().mask)
+    sources: list[Operand] = []
+    for tensor in reads:
+        sources += (tensor.operand(), *tensor.also)
+    for tensor in writes:
+        sources += tensor.also
     recorder().add(
         operation,
-        [
-            *(operand for tensor in reads for operand in (tensor.operand(), *tensor.also)),
-            *(operand for tensor in writes for operand in tensor.also),
-        ],
+        sources,
         [tensor.operand() for tensor in writes],
         cost,
         engine,
@@ -368,6 +370,8 @@ def transposed(data: Tensor) -> Tensor:
 
 def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """Return the common shape of operands, as numpy finds it. Raise InvalidProgram."""
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     rank = max(len(shape) for shape in shapes)
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     result: list[int] = []

@@ -14,6 +14,8 @@ def masked(call: Callable[[], Any], mask: Any) -> Any:
 
     The elements that a mask leaves out count as touched, and keep their values.
     """
+    if mask is None and recorder().mask is None:
+        return call()
     if not is_empty(mask):
         with recorder().under(mask if leaves_out(mask) else None):
             return call()

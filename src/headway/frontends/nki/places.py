@@ -27,14 +27,19 @@ def forget() -> None:
 def kernel_frame() -> FrameType | None:
     """Return the innermost frame that is not Headway's: a line of the kernel or of its helpers."""
     frame: FrameType | None = inspect.currentframe()
-    while frame is not None and _is_own(frame.f_code.co_filename):
+    while frame is not None:  # asked for with every operation
+        file = frame.f_code.co_filename
+        is_own = _is_own.get(file)
+        if is_own is None:
+            is_own = _is_own[file] = file.startswith(_OWN)
+        if not is_own:
+            return frame
         frame = frame.f_back
-    return frame
+    return None
 
 
-@cache
-def _is_own(file: str) -> bool:
-    return file.startswith(_OWN)
+_is_own: dict[str, bool] = {}
+"""Whether a file is Headway's."""
 
 
 def here() -> Location:

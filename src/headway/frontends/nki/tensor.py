@@ -238,9 +238,7 @@ class Tensor(Views):
     @property
     def is_whole(self) -> bool:
         """Whether the view shows all of its memory, unchanged."""
-        return self.axes == _plain(self.root, self.itemsize) and self.box == tuple(
-            (0, size) for size in self.root
-        )
+        return self.axes == _plain(self.root, self.itemsize) and self.box == _full(self.root)
 
     def _frozen(self, shape: tuple[int, ...]) -> Tensor:
         """Return the same elements, in order, in another shape; the box stays."""
@@ -284,6 +282,11 @@ def _strided(dtype: str, axes: tuple[Axis, ...]) -> Layout:
 
 
 @cache
+def _full(shape: tuple[int, ...]) -> Box:
+    return tuple((0, size) for size in shape)
+
+
+@cache
 def _plain(shape: tuple[int, ...], itemsize: int) -> tuple[Axis, ...]:
     strides = row_major(shape, itemsize)
     return tuple(Axis(size, d, 1, strides[d]) for d, size in enumerate(shape))
@@ -308,8 +311,7 @@ def _elementwise() -> Any:
 
 def whole(storage: Storage, shape: tuple[int, ...], dtype: DType) -> Tensor:
     """Return a view of all of a memory as an array of that shape."""
-    box = tuple((0, size) for size in shape)
-    return Tensor(storage, shape, box, _plain(shape, dtype.itemsize), dtype)
+    return Tensor(storage, shape, _full(shape), _plain(shape, dtype.itemsize), dtype)
 
 
 def allocated(
@@ -339,6 +341,8 @@ def extents_of(shape: Sequence[Any], memory: Memory) -> tuple[int, ...]:
 
 
 def _extent(size: Any) -> int:
+    if type(size) is int and size >= 0:
+        return size
     if isinstance(size, Sym | Register | Tensor):
         raise problem("the shape of a tensor depends on a run-time value", rule="shapes are static")
     if int(size) < 0:
