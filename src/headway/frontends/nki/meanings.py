@@ -14,6 +14,7 @@ from headway.frontends.nki.literals import Array
 from headway.frontends.nki.record import Storage
 from headway.frontends.nki.reroll import RolledOp
 from headway.frontends.nki.slots import Home, located, whole
+from headway.values import accumulators
 from headway.values import program as values
 from headway.values.program import Linear, Meaning, Memory, Values, View
 
@@ -33,9 +34,10 @@ def values_of(
     results: Sequence[Storage],
 ) -> Values:
     """Return what a program computes. An argument that is never used has no memory."""
+    meanings = {p.name: _Instruction(p, homes).meaning() for p in placed}
     return Values(
-        {p.name: _Instruction(p, homes).meaning() for p in placed},
-        _memories(homes.values()),
+        meanings,
+        _memories(homes.values()) | _accumulators(meanings.values()),
         {name: homes[s.site].memory()[0] for name, s in arguments.items() if s.site in homes},
         tuple(
             homes[s.site].view("", whole(s), lambda value: Linear(const_of(value)))
@@ -54,6 +56,12 @@ def _memories(homes: Iterable[Home]) -> dict[str, Memory]:
     return found
 
 
+def _accumulators(meanings: Iterable[Meaning]) -> dict[str, Memory]:
+    """Return what engines keep, of those that some instruction uses."""
+    used = {m.operation: None for m in meanings if accumulators.ROLE in m.writes}
+    return dict(accumulators.memory(accumulators.ENGINES[operation]) for operation in used)
+
+
 class _Instruction:
     def __init__(self, placed: Placed, homes: Mapping[int, Home]) -> None:
         self._node = placed.node
@@ -67,10 +75,18 @@ class _Instruction:
         reason = "" if means.operation else words.pop("reason", "")
         views = dict(self._views(means.roles)) if means.operation else {}
         names = means.roles[: kind.reads]
+        reads = {role: view for role, view in views.items() if role in names}
+        writes = {role: view for role, view in views.items() if role not in names}
+        engine = accumulators.ENGINES.get(means.operation)
+        if engine == "scalar" and "reduce_cmd" not in words and "reduce_res" not in writes:
+            engine = None
+        if engine:
+            kept = accumulators.view(engine, writes["dst"], self._row())
+            reads[accumulators.ROLE] = writes[accumulators.ROLE] = kept
         return Meaning(
             means.operation,
-            {role: view for role, view in views.items() if role in names},
-            {role: view for role, view in views.items() if role not in names},
+            reads,
+            writes,
             {
                 name: self._literal(literal)
                 for name, literal in zip(means.literals, self._node.literals, strict=True)
@@ -79,6 +95,12 @@ class _Instruction:
             kind.at,
             reason,
         )
+
+    def _row(self) -> int:
+        """Return the bytes in each partition of the memory that `dst` lies in."""
+        dst = self._node.kind.means.roles.index("dst")
+        home = self._homes[self._node.origin.operands[dst].storage.site]
+        return home.memory()[1].row
 
     def _views(self, roles: Sequence[str]) -> Iterator[tuple[str, View]]:
         for role, access in zip(roles, located(self._node), strict=True):

@@ -88,45 +88,83 @@ def tensor_scalar_reduce(
     reduce_op: str = "add",
     reverse0: bool = False,
     reduce_cmd: str = "",
+    reduce_init: Any = None,
     reduce_res_negate: bool = False,
+    accumulators: Any = None,
 ) -> dict[str, Any]:
     """`data op0 operand0`, and its reduction along the free dimensions."""
-    needs_no_state(reduce_cmd)
     result = ordered(op0, data, beside(operand0, data), reverse0)
-    reduced = along_free(reduce_op, result)
-    return {"dst": result, "reduce_res": -reduced if reduce_res_negate else reduced}
+    kept = accumulated(reduce_op, result, reduce_cmd, accumulators, reduce_init)
+    return {
+        "dst": result,
+        "reduce_res": -kept if reduce_res_negate else kept,
+        "accumulators": kept,
+    }
 
 
 def tensor_scalar_cumulative(
-    src: Any, op0: str, op1: str, imm0: Any, imm1: Any = None, reduce_cmd: str = ""
-) -> Any:
+    src: Any,
+    op0: str,
+    op1: str,
+    imm0: Any,
+    imm1: Any = None,
+    reduce_cmd: str = "",
+    accumulators: Any = None,
+) -> dict[str, Any]:
     """`result[i] = (src[i] op0 imm0) op1 result[i - 1]` along the free dimensions."""
     rows = binary(op0, src, beside(imm0, src)).reshape(src.shape[0], -1)
     result = np.empty(rows.shape, dtype=np.float32)
     if reduce_cmd == "load_reduce":
         state = as_float(imm1).reshape(-1)
+    elif reduce_cmd == "reduce":
+        state = accumulators.reshape(-1)
     else:
-        needs_no_state(reduce_cmd)
         state = np.full(rows.shape[0], _START[plain_name(op1)], dtype=np.float32)
     for i in range(rows.shape[1]):
         state = result[:, i] = binary(op1, rows[:, i], state)
-    return result
+    return {"dst": result, "accumulators": result[:, -1:]}
 
 
 _START = {"add": 0, "subtract": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}
 
 
-def exponential(src: Any, max_value: Any, reduce_cmd: str = "") -> dict[str, Any]:
+def exponential(
+    src: Any,
+    max_value: Any = 0.0,
+    reduce_cmd: str = "",
+    reduce_init: Any = 0.0,
+    accumulators: Any = None,
+) -> dict[str, Any]:
     """`exp(src - max_value)`, and its sum along the free dimensions."""
-    needs_no_state(reduce_cmd)
     result = unary("exp", as_float(src) - as_float(beside(max_value, src)))
-    return {"dst": result, "reduce_res": along_free("add", result)}
+    kept = accumulated("add", result, reduce_cmd, accumulators, reduce_init)
+    return {"dst": result, "reduce_res": kept, "accumulators": kept}
 
 
-def needs_no_state(reduce_cmd: str) -> None:
-    """Raise HeadwayError if a command goes on with what an engine has in hidden registers."""
-    if reduce_cmd and not reduce_cmd.endswith(("idle", "reset_reduce")):
-        raise HeadwayError(f"there are no values of reduce_cmd={reduce_cmd}: it has hidden state")
+def accumulated(
+    op: str, tile: Any, reduce_cmd: str, accumulators: Any, initial: Any = None
+) -> Any:
+    """Return what the accumulators of the vector engine hold after reducing a tile.
+
+    Without a command, or with `idle`, nobody may rely on them: it is this reduction.
+    """
+    reduced = along_free(op, tile)
+    if reduce_cmd == "reduce":
+        return binary(op, accumulators, reduced)
+    if reduce_cmd == "load_reduce":
+        return binary(op, as_float(beside(initial, reduced)), reduced)
+    return reduced
+
+
+def registers(reduce_op: str, tile: Any, reduce_cmd: str, before: Any) -> Any:
+    """Return what the reduce registers of the scalar engine hold after an activation."""
+    if reduce_cmd == "reset_reduce":
+        return along_free(reduce_op, tile)
+    if reduce_cmd == "reset":
+        return np.zeros_like(before)
+    if reduce_cmd == "reduce":
+        return binary(reduce_op, before, along_free(reduce_op, tile))
+    return before
 
 
 def activation(
@@ -136,12 +174,18 @@ def activation(
     scale: Any = 1.0,
     reduce_op: str = "add",
     reduce_cmd: str = "",
+    accumulators: Any = None,
 ) -> dict[str, Any]:
-    """`op(data * scale + bias)`, and its reduction along the free dimensions."""
-    needs_no_state(reduce_cmd)
+    """`op(data * scale + bias)`; what it reduces to is added up in registers."""
     scaled = as_float(data) * as_float(beside(scale, data)) + as_float(beside(bias, data))
     result = unary(op, scaled)
-    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+    kept = registers(reduce_op, result, reduce_cmd, accumulators)
+    return {"dst": result, "reduce_res": kept, "accumulators": kept}
+
+
+def activation_reduce(**arguments: Any) -> dict[str, Any]:
+    """The same, where the registers hold the reduction of this instruction alone."""
+    return activation(**arguments, reduce_cmd="reset_reduce")
 
 
 def activate2(
@@ -156,16 +200,17 @@ def activate2(
     reverse1: bool = False,
     reduce_op: str = "add",
     reduce_cmd: str = "",
+    accumulators: Any = None,
 ) -> dict[str, Any]:
-    """`op((data op0 imm0) op1 imm1)`, and its reduction along the free dimensions."""
+    """`op((data op0 imm0) op1 imm1)`; what it reduces to is combined in registers."""
     del relu_param  # of functions that have no values
-    needs_no_state(reduce_cmd)
     result = as_float(data)
     for step, number, is_reversed in ((op0, imm0, reverse0), (op1, imm1, reverse1)):
         if step and step != "bypass":
             result = ordered(step, result, beside(number, data), is_reversed)
     result = unary(op, result)
-    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+    kept = registers(reduce_op, result, reduce_cmd, accumulators)
+    return {"dst": result, "reduce_res": kept, "accumulators": kept}
 
 
 def reciprocal(data: Any) -> Any:
@@ -212,6 +257,7 @@ OPERATIONS = {
     for f in (
         activate2,
         activation,
+        activation_reduce,
         arithmetic,
         dropout,
         exponential,
@@ -224,4 +270,4 @@ OPERATIONS = {
         tensor_tensor,
         tensor_tensor_scan,
     )
-} | {"activation_reduce": activation}
+}

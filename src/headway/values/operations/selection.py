@@ -6,7 +6,7 @@ from typing import Any
 
 from headway.values.functions import binary
 from headway.values.numbers import as_float, np
-from headway.values.operations.elementwise import along_free, beside, needs_no_state
+from headway.values.operations.elementwise import accumulated, beside
 from headway.values.operations.movement import affine
 
 
@@ -45,15 +45,16 @@ def range_select(
     on_false_value: Any = -3.4028235e38,
     reduce_op: str = "maximum",
     reduce_cmd: str = "",
+    accumulators: Any = None,
 ) -> dict[str, Any]:
     """The tile where the place of an element compares with both bounds, else the least float."""
-    needs_no_state(reduce_cmd)
     rows = as_float(on_true_tile).reshape(on_true_tile.shape[0], -1)
     places = np.arange(rows.shape[1])[None, :] + range_start
     inside = binary(comp_op0, places, as_float(bound0).reshape(-1, 1))
     inside = inside & binary(comp_op1, places, as_float(bound1).reshape(-1, 1))
     result = np.where(inside, rows, np.float32(on_false_value))
-    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+    kept = accumulated(reduce_op, result, reduce_cmd, accumulators)
+    return {"dst": result, "reduce_res": kept, "accumulators": kept}
 
 
 def select_reduce(
@@ -63,12 +64,13 @@ def select_reduce(
     reduce_op: str = "maximum",
     reduce_cmd: str = "",
     reverse_pred: bool = False,
+    accumulators: Any = None,
 ) -> dict[str, Any]:
     """`on_true` where the predicate is not zero, and the reduction of the result."""
-    needs_no_state(reduce_cmd)
     chosen = (predicate == 0) if reverse_pred else (predicate != 0)
     result = np.where(chosen, as_float(on_true), as_float(beside(on_false, on_true)))
-    return {"dst": result, "reduce_res": along_free(reduce_op, result)}
+    kept = accumulated(reduce_op, result, reduce_cmd, accumulators)
+    return {"dst": result, "reduce_res": kept, "accumulators": kept}
 
 
 def tensor_copy_predicated(src: Any, predicate: Any, reverse_pred: bool = False) -> dict[str, Any]:
