@@ -253,7 +253,6 @@ def test_a_mask_as_an_index_leaves_the_tile_as_it_is(traced: Traced) -> None:
 
 
 def test_a_matmul_with_a_mask_accumulates(traced: Traced) -> None:
-    """What it computes is not followed; what it touches is."""
     trace = traced("""
         ip, jf = nl.mgrid[0:128, 0:128]
         a = nl.load(x[ip, jf])
@@ -263,4 +262,4 @@ def test_a_matmul_with_a_mask_accumulates(traced: Traced) -> None:
     _, product = operations(trace)
     assert product.kind.operation == "matmul"
     assert [operand.storage.name for operand in product.writes] == ["total"]
-    assert product.kind.means.operation == ""
+    assert product.kind.means.roles == ("stationary", "moving", "addend", "dst")

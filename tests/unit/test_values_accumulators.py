@@ -1,5 +1,9 @@
 """What instructions with `reduce_cmd` leave in the accumulators of their engine."""
 
+# The lambdas of the table have no types.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from pathlib import Path

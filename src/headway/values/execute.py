@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, cast
 
 from headway.errors import Diagnostic, HeadwayError, InvalidInput
-from headway.values.memory import Contents, Place, place, read, write
+from headway.values.memory import Contents, Place, inside, place, read, write
 from headway.values.numbers import np
 from headway.values.operations import OPERATIONS
 from headway.values.program import Iterations, Meaning, Values, View, literal_at
 
 MASK = "mask"
+SKIPS = "oob_mode"
 
 
 class Result(NamedTuple):
@@ -76,14 +77,31 @@ def _begin(meaning: Meaning, iterations: Iterations, contents: Contents) -> tupl
     mask = arguments.pop(MASK, None)
     arguments |= _read(meaning, iterations, contents)
     numbers = {role: arguments.pop(role) for role in list(arguments) if "." in role}
+    settings = dict(meaning.settings)
+    skips = settings.pop(SKIPS, "") == "skip"
+    if skips:
+        mask = _there(meaning, iterations, numbers, contents)
     with np.errstate(all="ignore"):
-        found = OPERATIONS[meaning.operation](**arguments, **meaning.settings)
+        found = OPERATIONS[meaning.operation](**arguments, **settings)
     written = _by_role(found)
     mask = written.get(MASK, mask)
+    places = {role: place(view, iterations, numbers) for role, view in meaning.writes.items()}
     return tuple(
-        Result(place(view, iterations, numbers), written[role], mask)
-        for role, view in meaning.writes.items()
+        Result(
+            inside(contents, at) if skips else at,
+            written[role],
+            written.get(f"{role}.{MASK}", mask),
+        )
+        for role, at in places.items()
     )
+
+
+def _there(
+    meaning: Meaning, iterations: Iterations, numbers: dict[str, Any], contents: Contents
+) -> Any:
+    """Return which elements of the source are in its memory."""
+    at = place(meaning.reads["src"], iterations, numbers)
+    return inside(contents, at).table >= 0
 
 
 def _by_role(found: Any) -> dict[str, Any]:
@@ -94,6 +112,8 @@ def _read(meaning: Meaning, iterations: Iterations, contents: Contents) -> dict[
     """Read the operands that say where others lie first; their roles have a dot."""
     found: dict[str, Any] = {}
     views: list[tuple[str, View]] = sorted(meaning.reads.items(), key=lambda r: "." not in r[0])
+    skips = meaning.settings.get(SKIPS) == "skip"
     for role, view in views:
-        found[role] = read(contents, place(view, iterations, found))
+        at = place(view, iterations, found)
+        found[role] = read(contents, inside(contents, at) if skips else at)
     return found

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from headway.errors import Diagnostic, InvalidInput
-from headway.values.numbers import converted, np, numpy_type
+from headway.values.numbers import PACKED, converted, np, numpy_type
 from headway.values.program import Iterations, Memory, Values, View
 
 Contents = dict[str, Any]
@@ -17,6 +17,7 @@ UNWRITTEN = 0xFF
 """What memory holds before it is written: it reads as not-a-number, or as -1."""
 
 LARGEST_RANDOM_INTEGER = 127
+LARGEST_RANDOM_BYTE = 0x70  # of packed types: every such byte is a number
 
 
 def fresh(values: Values, arguments: Mapping[str, Any] | None = None, seed: int = 0) -> Contents:
@@ -43,7 +44,13 @@ def fresh(values: Values, arguments: Mapping[str, Any] | None = None, seed: int 
 
 
 def _random(random: Any, memory: Memory) -> Any:
-    if numpy_type(memory.dtype).kind in "iub":
+    dtype = numpy_type(memory.dtype)
+    if memory.dtype == "float8_e8m0fnu":
+        return np.exp2(random.integers(-3, 4, memory.shape))
+    if memory.dtype in PACKED:  # four bytes, or two, that are numbers
+        shape = (*memory.shape, dtype.itemsize)
+        return random.integers(0, LARGEST_RANDOM_BYTE, shape, np.uint8).view(dtype)[..., 0]
+    if dtype.kind in "iub":
         return random.integers(0, LARGEST_RANDOM_INTEGER + 1, memory.shape)
     return random.standard_normal(memory.shape, dtype=np.float32)
 
@@ -91,11 +98,19 @@ def place(view: View, iterations: Iterations, numbers: Mapping[str, Any]) -> Pla
         shape = [1] * len(view.shape)
         shape[part.axis] = view.shape[part.axis]
         base = _strided(view) if table is None else table
-        table = base + found.reshape(shape) * part.stride
+        table = np.where(base >= 0, base + found.reshape(shape) * part.stride, base)
     slot = view.slot(iterations)
     if view.starts:
         return Place(view, 0, offset + view.starts[slot], table)
     return Place(view, slot, offset, table)
+
+
+def inside(contents: Contents, at: Place) -> Place:
+    """Return a place without the elements that leave the memory."""
+    size = contents[at.view.buffer].shape[1] - numpy_type(at.view.dtype).itemsize
+    table = _strided(at.view) if at.table is None else at.table
+    is_there = (table + at.offset >= 0) & (table + at.offset <= size)
+    return at._replace(table=np.where(is_there, table, -1))
 
 
 def _strided(view: View) -> Any:

@@ -18,8 +18,10 @@ from headway.errors import HeadwayError
 np: Any = numpy
 """The types of arrays are known only at run time here."""
 
-_OF_ML = ("bfloat16", "float8_e4m3", "float8_e5m2", "float8_e4m3fn")
-_OTHER_NAMES = {"bool_": "bool", "tfloat32": "float32"}
+_OF_ML = ("bfloat16", "float8_e4m3", "float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu")
+PACKED = {"float4_e2m1fn_x4": "uint16", "float8_e4m3fn_x4": "uint32", "float8_e5m2_x4": "uint32"}
+"""Types of four elements in one: whole numbers that hold the bits."""
+_OTHER_NAMES = {"bool_": "bool", "tfloat32": "float32", **PACKED}
 
 
 @cache

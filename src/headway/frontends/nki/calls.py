@@ -28,16 +28,27 @@ class Call:
     writes: str = "dst"
 
 
+RANDOM = "which random numbers an engine makes is not public"
+
+
+def without_values(reason: str) -> Call:
+    """Return the call of an operation whose order is all that is known of it."""
+    return Call("", "", {"reason": reason})
+
+
 def meaning(
     call: Call | None, reads: Sequence[Tensor], writes: Sequence[Tensor], mask: Any = None
 ) -> tuple[Means, tuple[Any, ...]]:
     """Return what a call means, and the numbers that it computes with."""
     if call is None:
         return UNKNOWN, ()
+    if not call.operation:
+        return _unknown(str(call.values["reason"]))
     for tensor in (*reads, *writes):
         if tensor.dynamic and UNFOLLOWED in tensor.dynamic:
             return _unknown("an index was computed at run time, and its value is not followed")
-    if mask is not None and not _fits(call, mask, writes):
+    is_matmul = call.operation == "matmul"
+    if mask is not None and not is_matmul and not _fits(call, mask, writes):
         return _unknown("what a mask leaves out is followed element for element only")
     numbers: dict[str, Any] = {}
     words: list[tuple[str, str]] = []
@@ -52,7 +63,7 @@ def meaning(
         else:
             numbers[name] = kept
     if mask is not None:
-        numbers["mask"] = Array(mask)
+        numbers["inside" if is_matmul else "mask"] = Array(mask)
     indices = tuple([len(tensor.also) for tensor in (*reads, *writes)])
     roles = _roles(call.reads, call.writes, indices)
     return _means(call.operation, roles, tuple(numbers), tuple(words)), tuple(numbers.values())

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
-from headway.frontends.nki.calls import Call
+from headway.frontends.nki.calls import RANDOM, Call, without_values
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
@@ -45,7 +45,7 @@ def dropout(x: Tensor, rate: object, dtype: object = None) -> Tensor:
     tile = ew.on_chip(x)
     result = allocated(tile.shape, dtype_of(dtype or tile.dtype), SBUF)
     rates = [ew.on_chip(rate)] if isinstance(rate, Tensor) else []
-    ew.emit("dropout", [tile, *rates], [result])
+    ew.emit("dropout", [tile, *rates], [result], call=without_values(RANDOM))
     return result
 
 
@@ -53,7 +53,7 @@ def rand(shape: Sequence[Any], dtype: object = "float32", **options: Any) -> Ten
     """Return random numbers."""
     del options
     result = allocated(shape, dtype_of(dtype), SBUF)
-    ew.emit("rng", [], [result])
+    ew.emit("rng", [], [result], call=without_values(RANDOM))
     return result
 
 
@@ -62,7 +62,7 @@ def random_seed(seed: object, **options: Any) -> None:
     del options
     if isinstance(seed, Tensor):
         tile = ew.on_chip(seed)
-        ew.emit("rng", [tile], [], sizes=[tile])
+        ew.emit("rng", [tile], [], sizes=[tile], call=without_values(RANDOM))
 
 
 def gather_flattened(data: Tensor, indices: Tensor, axis: int = 0, dtype: object = None) -> Tensor:
@@ -151,5 +151,5 @@ def all_reduce(x: Tensor, op: object, program_axes: object, **options: Any) -> T
 
 def atomic_rmw(dst: Tensor, value: Tensor, op: object, **options: Any) -> None:
     """Record that a tensor in HBM is read, combined with a tile and written."""
-    del op, options
-    moved("dma_compute", (dst, value), (dst,))
+    del options
+    moved("dma_compute", (dst, value), (dst,), call=Call("arithmetic", "left right", {"op": op}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from operator import index
+from pathlib import Path
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
@@ -133,9 +134,20 @@ def empty_like(data: Tensor, dtype: object = None, buffer: object = None, **opti
     return allocated(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
 
 
+def _read(file: str | Path) -> Any:
+    import numpy as np
+
+    try:
+        return np.load(file)
+    except (OSError, ValueError) as error:
+        raise problem(f"the constant in {str(file)!r} cannot be read: {error}") from None
+
+
 def shared_constant(value: Any, dtype: object = None, **options: Any) -> Tensor:
-    """Return a tensor in HBM that holds a constant."""
+    """Return a tensor in HBM that holds a constant: an array, or what a numpy file holds."""
     del options
+    if isinstance(value, str | Path):
+        value = _read(value)
     shape = getattr(value, "shape", (1, 1))
     tensor = allocated(shape, dtype_of(dtype or getattr(value, "dtype", "float32")), HBM)
     tensor.storage.contents = value

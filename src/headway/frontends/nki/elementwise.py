@@ -17,7 +17,7 @@ from headway.frontends.nki.calls import Call, meaning
 from headway.frontends.nki.masks import is_skipped
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Operand, recorder
-from headway.frontends.nki.registers import Indices, Register
+from headway.frontends.nki.registers import Indices, Register, is_array
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.types import PSUM, SBUF, DType, Memory, dtype_of
 from headway.ir.program import Work
@@ -118,8 +118,17 @@ def recorded(
 # ---- memory to memory
 
 
-def transfer(dst: Tensor, src: Tensor, operation: str = "dma") -> None:
-    """Record a DMA transfer. Raise InvalidProgram if the two sides differ in size."""
+def transfer(
+    dst: Tensor,
+    src: Tensor,
+    operation: str = "dma",
+    skips: bool = False,
+    axes: tuple[int, ...] | None = None,
+) -> None:
+    """Record a DMA transfer, which may skip elements that leave their tensor, or permute axes.
+
+    Raise InvalidProgram if the two sides differ in size.
+    """
     if dst.size != src.size:
         raise problem(
             f"a transfer from shape {src.shape} to shape {dst.shape}",
@@ -129,7 +138,8 @@ def transfer(dst: Tensor, src: Tensor, operation: str = "dma") -> None:
         (src.buffer.is_on_chip, dst.buffer.is_on_chip), "copy"
     )
     cost = _moved(operation, free_size(dst.shape), dst.size * dst.itemsize, dst.dtype.name, moves)
-    recorded(operation, [src], [dst], cost, call=Call(operation, "src"))
+    how: dict[str, Any] = {"axes": axes} | ({"oob_mode": "skip"} if skips else {})
+    recorded(operation, [src], [dst], cost, call=Call(operation, "src", how))
 
 
 _moved = cache(Work)
@@ -142,12 +152,27 @@ def load(src: Tensor, dtype: object = None) -> Tensor:
     return tile
 
 
-def load_transposed(src: Tensor, dtype: object = None) -> Tensor:
+def load_transposed(src: Tensor, dtype: object = None, axes: object = None) -> Tensor:
     """Return a new tile with the transpose of a tensor."""
+    order = transposition(src, axes)
     shape = src.shape if src.ndim > 1 else (*src.shape, 1)
-    tile = allocated(tuple(reversed(shape)), dtype_of(dtype or src.dtype), SBUF)
-    transfer(tile, src, "dma_transpose")
+    tile = allocated([shape[axis] for axis in order or (1, 0)], dtype_of(dtype or src.dtype), SBUF)
+    transfer(tile, src, "dma_transpose", axes=order)
     return tile
+
+
+def transposition(src: Tensor, axes: object) -> tuple[int, ...] | None:
+    """Return the order of dimensions after a transpose by DMA. Raise InvalidProgram.
+
+    Of four dimensions the two in the middle stay in their order; None: a tile of one dimension.
+    """
+    if src.ndim < 2:
+        return None
+    usual = (3, 1, 2, 0) if src.ndim == 4 else tuple(reversed(range(src.ndim)))
+    order = usual if axes is None else tuple(int(axis) for axis in sequence(axes))
+    if sorted(order) != list(range(src.ndim)):
+        raise problem(f"a transpose of shape {src.shape} by axes {order}")
+    return order
 
 
 def store(dst: Tensor, value: object) -> None:
@@ -223,8 +248,8 @@ def binary(function: str, left: object, right: object, dtype: object = None) -> 
     With index arrays it is an index that is known only at run time.
     """
     for tile, array in ((left, right), (right, left)):
-        if isinstance(tile, Tensor) and _is_index_array(array):
-            return _moved_indices(tile, array)
+        if isinstance(tile, Tensor) and is_array(array):
+            return _moved_indices(function, tile, array, tile is right)
     sides = [on_chip(x) if isinstance(x, Tensor) else x for x in (left, right)]
     tiles = [x for x in sides if isinstance(x, Tensor)]
     if not tiles:
@@ -239,14 +264,24 @@ def binary(function: str, left: object, right: object, dtype: object = None) -> 
     return result
 
 
-def _is_index_array(value: object) -> bool:
-    return hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0
+def _moved_indices(function: str, tile: Tensor, array: Any, is_right: bool) -> Any:
+    """Return indices that a number in a tile moves, or a column of them, one for each row."""
+    is_column = tile.size > 1
+    shape = broadcast_shape([tile.shape if is_column else (), tuple(array.shape)])
+    known = _spread(array, shape)
+    indices = Indices((tile.operand(), *tile.also), array=known, is_column=is_column)
+    is_even = not is_column or (len(shape) > 1 and tile.size == tile.shape[0])
+    if function in ("add", "subtract") and is_even and not tile.also:
+        indices.factor = -1 if is_right and function == "subtract" else 1
+        if not is_right and function == "subtract":
+            indices.array = -known
+    return indices
 
 
-def _moved_indices(tile: Tensor, array: Any) -> Any:
-    """Return indices that a number in a tile moves, or those that a column of numbers names."""
-    shape = broadcast_shape([tile.shape if tile.size > 1 else (), tuple(array.shape)])
-    return Indices((tile.operand(), *tile.also), shape=shape)
+def _spread(array: Any, shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    return np.broadcast_to(array, shape)
 
 
 def arithmetic(function: str, left: object, right: object, **values: object) -> Call:
@@ -336,25 +371,36 @@ def matmul(x: Tensor, y: Tensor, transpose_x: bool = False) -> Tensor:
     return result
 
 
-def multiply(dst: Tensor, stationary: Tensor, moving: Tensor, adds: object = False) -> None:
+def multiply(
+    dst: Tensor, stationary: Tensor, moving: Tensor, adds: object = False, rows: int = 1
+) -> None:
     """Record a matrix multiplication. Raise InvalidProgram if the shapes do not fit.
 
-    `adds` tells whether it adds to what is in PSUM: a literal.
+    `adds` tells whether it adds to what is in PSUM: a literal. With two `rows` the contracted
+    dimension goes on along the first free dimension of both operands, and an element takes no
+    longer than with one.
     """
     if stationary.shape[0] != moving.shape[0]:
         raise problem(
             f"matmul of stationary {stationary.shape} and moving {moving.shape}",
             rule="both have the contracted dimension on their partitions",
         )
-    wanted = (free_size(stationary.shape), free_size(moving.shape))
+    if rows > 1 and (stationary.shape[1], moving.shape[1]) != (rows, rows):
+        raise problem(
+            f"double_row matmul of stationary {stationary.shape} and moving {moving.shape}",
+            rule="the first free dimension of both has 2 elements",
+        )
+    wanted = (free_size(stationary.shape) // rows, free_size(moving.shape) // rows)
     if (dst.shape[0], free_size(dst.shape)) != wanted:
         raise problem(f"matmul writes shape {wanted} and its destination is {dst.shape}")
+    values: dict[str, Any] = {} if rows == 1 else {"rows": rows}
+    sizes = [moving] if rows == 1 else [moving[:, 0]]
     if adds is False:
-        call = Call("matmul", "stationary moving")
-        emit("matmul", [stationary, moving], [dst], sizes=[moving], call=call)
+        call = Call("matmul", "stationary moving", values)
+        emit("matmul", [stationary, moving], [dst], sizes=sizes, call=call)
         return
-    call = Call("matmul", "stationary moving addend", {"accumulate": adds})
-    emit("matmul", [stationary, moving, dst], [dst], sizes=[moving], call=call)
+    call = Call("matmul", "stationary moving addend", {"accumulate": adds, **values})
+    emit("matmul", [stationary, moving, dst], [dst], sizes=sizes, call=call)
 
 
 def transposed(data: Tensor) -> Tensor:

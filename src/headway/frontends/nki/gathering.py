@@ -11,9 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from headway.frontends.nki.affine import Number
-from headway.frontends.nki.layout import UNFOLLOWED, Table
+from headway.frontends.nki.layout import Table
 from headway.frontends.nki.registers import Indices, Register
 from headway.frontends.nki.tensor import Axis, Tensor, run_time
+
+_Part = tuple[Any, int | None, int]
+"""Indices, the extent of their dimension and its stride; with no extent they are moved later."""
 
 
 def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
@@ -21,14 +24,15 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
     if tensor.table is not None:
         return _from_table(view, tensor, parts)
     offset: Number = tensor.offset
-    arrays: list[tuple[Any, int, int]] = []  # indices, the dimension's extent and stride
+    arrays: list[_Part] = []
     dynamic = list(tensor.dynamic)
     also = list(tensor.also)
     for axis, part in zip(tensor.axes, (p for p in parts if p is not None), strict=True):
         if isinstance(part, Tensor | Register):
             if isinstance(part, Indices):
-                dynamic.append(UNFOLLOWED)
-                also += part.reads
+                row = 0 if part.is_column else None
+                offset = offset + run_time(part, axis.stride, row, also, dynamic)
+                arrays.append((part.array, None, axis.stride))
                 continue
             is_row = isinstance(part, Tensor) and part.size > 1
             row = 0 if is_row else None
@@ -45,7 +49,10 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
     strides = [0] * rank
     for array, extent, stride in arrays:
         first, even = described(array)
-        if even.steps is None or first + even.least < 0 or first + even.greatest >= extent:
+        leaves = (
+            extent is not None and not 0 <= first + even.least <= first + even.greatest < extent
+        )
+        if even.steps is None or (leaves and even.greatest >= even.least):
             return _tabled(view, offset, arrays, rank)
         offset = offset + first * stride
         for d, step in enumerate(even.steps, rank - array.ndim):
@@ -102,9 +109,7 @@ def _steps(array: Any) -> tuple[int, ...] | None:
     return tuple(steps) if np.array_equal(np.broadcast_to(even, array.shape), array) else None
 
 
-def _tabled(
-    view: Tensor, offset: Number, arrays: Sequence[tuple[Any, int, int]], rank: int
-) -> Tensor:
+def _tabled(view: Tensor, offset: Number, arrays: Sequence[_Part], rank: int) -> Tensor:
     import numpy as np
 
     shape = view.shape[:rank]
@@ -112,7 +117,8 @@ def _tabled(
     is_there = np.ones(shape, dtype=bool)
     for array, extent, stride in arrays:
         places += array * stride
-        is_there &= (array >= 0) & (array < extent)
+        if extent is not None:
+            is_there &= (array >= 0) & (array < extent)
     least = int(places[is_there].min()) if is_there.any() else 0
     table = np.where(is_there, places - least, -1).reshape(view.shape)
     return replace(view, offset=offset + least, table=Table(table))

@@ -157,6 +157,18 @@ def _is_mask(part: Index) -> bool:
     return _is_array(part) and getattr(part.dtype, "kind", "") == "b"
 
 
+def _column(part: Tensor | Indices, parts: tuple[Index, ...]) -> tuple[int, ...]:
+    """Return the shape of numbers in memory as an index; one for each partition leads the others.
+
+    Beside index arrays of more dimensions a column of numbers belongs to their first one.
+    """
+    rank = max((part.ndim for part in parts if _is_array(part)), default=0)
+    is_column = isinstance(part, Tensor) and part.size == part.shape[0]
+    return (
+        (part.shape[0], *(1,) * (rank - 1)) if is_column and rank > len(part.shape) else part.shape
+    )
+
+
 def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
     """Index with arrays: the box is the smallest one around all the elements that they name."""
     import numpy as np
@@ -172,7 +184,7 @@ def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
             narrowed: Index = slice(low, max(low, high))
         elif isinstance(part, Tensor | Register):
             also += index_operands(part)
-            shapes += [part.shape] if isinstance(part, Tensor | Indices) else []
+            shapes += [_column(part, parts)] if isinstance(part, Tensor | Indices) else []
             continue
         else:
             narrowed = part

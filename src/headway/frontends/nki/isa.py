@@ -7,7 +7,7 @@ from typing import Any
 
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.accumulation import accumulates
-from headway.frontends.nki.calls import Call
+from headway.frontends.nki.calls import RANDOM, Call, without_values
 from headway.frontends.nki.instructions import (
     INSTRUCTIONS,
     OLD,
@@ -25,6 +25,7 @@ from headway.frontends.nki.rules import (
     check_transfer,
 )
 from headway.frontends.nki.tensor import Tensor, allocated
+from headway.frontends.nki.transfers import moved
 from headway.frontends.nki.types import DTYPES, PSUM, DType, dtype_of
 
 # Parameters that an instruction writes besides its destination.
@@ -36,6 +37,13 @@ _MEANS = {
     "nc_transpose": "transpose",
     "tensor_copy_dynamic_dst": "tensor_copy",
     "tensor_copy_dynamic_src": "tensor_copy",
+}
+# What these compute is not documented well enough.
+_NO_VALUES = {
+    "rand2": RANDOM,
+    "rand_get_state": RANDOM,
+    "rng": RANDOM,
+    "topk": "the public documentation says two things about the layout of topk",
 }
 # The cost of these follows the operand that is streamed.
 _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
@@ -82,7 +90,11 @@ def record(name: str, operation: str, bound: Arguments) -> None:
     flags = ("power",) if str(values.get("op")) == "power" else ()
     if name == "iota":
         values["shape"] = bound["dst"].shape
+    if name == "quantize_mx":
+        values |= {f"{key}_type": tensor.dtype.name for key, tensor in writes.items()}
     call = Call(_MEANS.get(name, name), " ".join(reads), values, " ".join(writes))
+    if name in _NO_VALUES:
+        call = without_values(_NO_VALUES[name])
     ew.emit(operation, [*reads.values()], [*writes.values()], engine, flags, sized, call)
 
 
@@ -114,7 +126,8 @@ def _bound(
 def _dtype(bound: Arguments) -> DType:
     if bound.get("dtype") is not None:
         return dtype_of(bound["dtype"])
-    tensors = [v for k, v in bound.items() if isinstance(v, Tensor) and k not in _OPTIONS]
+    aside = _OPTIONS | WRITTEN
+    tensors = [v for k, v in bound.items() if isinstance(v, Tensor) and k not in aside]
     return tensors[0].dtype if tensors else DTYPES["float32"]
 
 
@@ -149,21 +162,32 @@ def nc_matmul(is_old: bool) -> Callable[..., Any]:
     def new(
         dst: Tensor, stationary: Tensor, moving: Tensor, *, accumulate: Any = None, **options: Any
     ) -> Tensor:
-        if not options.get("perf_mode"):
+        rows = _rows(options)
+        if rows == 1:
             check_matmul("nc_matmul", dst, stationary, moving)
-        # None: the first write replaces, later ones add.
-        adds = accumulates(dst)
-        ew.multiply(dst, stationary, moving, adds if accumulate is None else bool(accumulate))
+        ew.multiply(dst, stationary, moving, _adds(dst, accumulate), rows)
         return dst
 
     def old(stationary: Tensor, moving: Tensor, **options: Any) -> Tensor:
-        del options
-        shape = product({"stationary": stationary, "moving": moving})
-        dst = allocated(shape, DTYPES["float32"], PSUM)
-        ew.multiply(dst, stationary, moving)
+        rows = _rows(options)
+        free = product({"stationary": stationary, "moving": moving})
+        dst = allocated([size // rows for size in free], DTYPES["float32"], PSUM)
+        ew.multiply(dst, stationary, moving, rows=rows)
         return dst
 
     return old if is_old else new
+
+
+def _rows(options: Arguments) -> int:
+    """Return how many rows of the contracted dimension lie in each partition."""
+    mode = str(getattr(options.get("perf_mode"), "name", options.get("perf_mode")))
+    return 2 if "double_row" in mode else 1
+
+
+def _adds(dst: Tensor, accumulate: Any) -> object:
+    """None: the first write replaces, later ones add."""
+    adds = accumulates(dst)
+    return adds if accumulate is None else bool(accumulate)
 
 
 def nc_matmul_mx(
@@ -181,27 +205,44 @@ def nc_matmul_mx(
     Four elements in a row of the contracted dimension are one element of the packed types.
     """
     del options
-    adds = [dst] if accumulate is not False else []
-    reads = [stationary, moving, stationary_scale, moving_scale, *adds]
-    ew.emit("matmul", reads, [dst], sizes=[moving])
+    adds = _adds(dst, accumulate)
+    types: dict[str, Any] = {
+        "stationary_type": stationary.dtype.name,
+        "moving_type": moving.dtype.name,
+    }
+    roles = "stationary moving stationary_scale moving_scale"
+    reads = [stationary, moving, stationary_scale, moving_scale]
+    if adds is not False:
+        roles, reads, types = f"{roles} addend", [*reads, dst], {**types, "accumulate": adds}
+    ew.emit("matmul", reads, [dst], sizes=[moving], call=Call("matmul_mx", roles, types))
     return dst
 
 
-def dma_copy(dst: Tensor, src: Tensor, **options: Any) -> Tensor:
-    """Record a transfer."""
+def dma_copy(
+    dst: Tensor, src: Tensor, *, oob_mode: Any = None, dst_rmw_op: Any = None, **options: Any
+) -> Tensor:
+    """Record a transfer; with `dst_rmw_op` it combines what it moves with what is there."""
     del options
     check_transfer("dma_copy", dst, src)
-    ew.transfer(dst, src)
+    if dst_rmw_op is None:
+        ew.transfer(dst, src, skips=str(oob_mode).endswith("skip"))
+    else:
+        call = Call("arithmetic", "left right", {"op": dst_rmw_op})
+        moved("dma_compute", (dst, src), (dst,), call=call)
     return dst
 
 
-def dma_transpose(dst: Tensor, src: Tensor, **options: Any) -> Tensor:
+def dma_transpose(dst: Tensor, src: Tensor, axes: Any = None, **options: Any) -> Tensor:
     """Record a transposing transfer."""
     del options
-    ew.transfer(dst, src, "dma_transpose")
+    ew.transfer(dst, src, "dma_transpose", axes=ew.transposition(src, axes))
     return dst
 
 
-def dma_transpose_old(src: Tensor, dst: Any = None, dtype: object = None, **options: Any) -> Tensor:
+def dma_transpose_old(
+    src: Tensor, dst: Any = None, dtype: object = None, axes: Any = None, **options: Any
+) -> Tensor:
     """Record a transposing transfer to a new tile, or to a given one."""
-    return ew.load_transposed(src, dtype) if dst is None else dma_transpose(dst, src, **options)
+    if dst is None:
+        return ew.load_transposed(src, dtype, axes)
+    return dma_transpose(dst, src, axes, **options)

@@ -201,6 +201,7 @@ def names(is_old: bool) -> dict[str, Any]:
     table |= {
         "affine_range": loops.affine_range,
         "sequential_range": loops.affine_range,
+        "range": loops.TracedRange,
         "static_range": loops.TracedRange,
         "dynamic_range": loops.dynamic_range,
         "fori_loop": loops.fori_loop,

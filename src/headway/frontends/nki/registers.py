@@ -48,39 +48,64 @@ class Register:
         self.factor, self.shift = (1 if is_followed and operands else None), 0
 
     def __add__(self, other: Any) -> Register:
-        return self._computed(other, 1, other)
+        return self._computed(1, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Register:
-        return self._computed(other, 1, -other if isinstance(other, int) else 0)
+        return self._computed(1, other if isinstance(other, Register) else -other)
 
     def __rsub__(self, other: Any) -> Register:
-        return self._computed(other, -1, other)
+        return self._computed(-1, other)
 
     def __mul__(self, other: Any) -> Register:
-        return self._computed(other, other, 0)
+        return self._computed(other, 0)
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Any) -> Register:
-        return self._computed(None, 1, 0)
+        return self._computed(None, 0)
 
-    def _computed(self, other: Any, factor: Any, shift: Any) -> Register:
-        """Return a value that depends on the same memory; that with an int is followed."""
-        more = other.reads if isinstance(other, Register) else ()
+    def _computed(self, factor: Any, shift: Any) -> Register:
+        """Return `factor * self + shift`, which is followed if both are known."""
+        more = [operand for part in (factor, shift) for operand in getattr(part, "reads", ())]
         reads = tuple(dict.fromkeys((*self.reads, *more)))
-        shape = getattr(other, "shape", ()) or getattr(self, "shape", ())
-        if shape:
-            return Indices(reads, shape=tuple(shape))
-        result = Register(reads)
-        if isinstance(other, int) and self.factor is not None:
-            result.factor, result.shift = self.factor * factor, self.shift * factor + shift
+        is_followed = isinstance(factor, int)
+        array = self._indices(factor, shift)
+        result = Register(reads) if array is None else Indices(reads, array=array)
+        if self.factor is not None and is_followed and (isinstance(shift, int) or is_array(shift)):
+            result.factor, result.shift = self.factor * factor, self.shift * factor
+            result.shift += shift if isinstance(shift, int) else 0
         return result
+
+    def _indices(self, factor: Any, shift: Any) -> Any:
+        """Return the index arrays that a computed value has, None if it is one number."""
+        return shift if is_array(shift) else factor if is_array(factor) else None
 
 
 @dataclass(slots=True, eq=False)
 class Indices(Register):
-    """Index arrays moved by a number that is known only at run time."""
+    """Index arrays that a number moves that is known only at run time, or a column of numbers."""
 
-    shape: tuple[int, ...] = ()
+    array: Any = None
+    is_column: bool = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the indices."""
+        return self.array.shape
+
+    def _computed(self, factor: Any, shift: Any) -> Register:
+        result = Register._computed(self, factor, shift)
+        if isinstance(result, Indices):
+            result.is_column = self.is_column
+        return result
+
+    def _indices(self, factor: Any, shift: Any) -> Any:
+        scaled = self.array * (factor if isinstance(factor, int) or is_array(factor) else 1)
+        return scaled + shift if is_array(shift) else scaled
+
+
+def is_array(value: object) -> bool:
+    """Tell whether a value is an index array."""
+    return hasattr(value, "__array__") and getattr(value, "ndim", 0) > 0

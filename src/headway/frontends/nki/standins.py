@@ -16,9 +16,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from headway.errors import HeadwayError, InvalidProgram
-from headway.frontends.nki import compiler, isa, language, loops, transfers
+from headway.frontends.nki import collectives, compiler, isa, language, loops, transfers
 from headway.frontends.nki.masks import leaves_out, masked
-from headway.frontends.nki.objects import NKIObject
 from headway.frontends.nki.placeholders import Placeholder
 from headway.frontends.nki.places import diagnostic, here, problem
 from headway.frontends.nki.record import is_recording, recorder
@@ -157,16 +156,6 @@ _CONSTANTS = (
     "oob_mode",
     "reduce_cmd",
 )
-_COLLECTIVES = (
-    "all_gather",
-    "all_gather_v",
-    "all_reduce",
-    "all_to_all",
-    "all_to_all_v",
-    "collective_permute",
-    "collective_permute_implicit",
-    "reduce_scatter",
-)
 
 
 def _masked(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -183,23 +172,6 @@ def _fused_multiply_add(*srcs: Tensor, dst: Tensor, **options: Any) -> Tensor:
     del options
     transfers.moved("dma_compute", srcs, (dst,))
     return dst
-
-
-class ReplicaGroup(NKIObject):
-    """The devices that take part in a collective operation."""
-
-    def __init__(self, groups: Any = None) -> None:
-        self.groups = groups
-
-
-def _collective_names() -> dict[str, Any]:
-    return {
-        **dict.fromkeys(_COLLECTIVES, transfers.collective),
-        "collective_permute_implicit_reduce": transfers.collective_reduce,
-        "collective_permute_implicit_current_processing_rank_id": transfers.rank,
-        "rank_id": transfers.rank,
-        "ReplicaGroup": ReplicaGroup,
-    }
 
 
 def _private_names() -> dict[str, Any]:
@@ -243,7 +215,7 @@ def _package(root: str, is_old: bool) -> dict[str, ModuleType]:
         "dtype": dict(DTYPES),
         "tensor": {"NkiTensor": Tensor, "Tensor": Tensor},
         "compiler": compiler.names(),
-        "collectives": _collective_names(),
+        "collectives": collectives.names(),
         "_private": {},
         "_private.private_api": _private_names(),
     }

@@ -213,7 +213,7 @@ class Tensor(Views):
         size = self.storage.dtype.itemsize
         counts = tuple(int(count) for _, count in pattern)
         view = base._rearranged(counts, [int(step) * size for step, _ in pattern])
-        row = row_major(self.storage.shape, size)[int(indirect_dim)]
+        row = _row(self.root, size, int(indirect_dim))
         also, dynamic = list(self.also), list(self.dynamic)
         shift: Number = 0
         for index, axis in ((scalar_offset, None), (vector_offset, 0)):
@@ -290,6 +290,13 @@ def _full(shape: tuple[int, ...]) -> Box:
 def _plain(shape: tuple[int, ...], itemsize: int) -> tuple[Axis, ...]:
     strides = row_major(shape, itemsize)
     return tuple(Axis(size, d, 1, strides[d]) for d, size in enumerate(shape))
+
+
+def _row(shape: tuple[int, ...], size: int, dim: int) -> int:
+    """Return the distance of neighbours along a dimension, in bytes. Raise InvalidProgram."""
+    if not 0 <= dim < len(shape):
+        raise problem(f"indirect_dim={dim} of a tensor of shape {shape}")
+    return row_major(shape, size)[dim]
 
 
 def _padded(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
@@ -386,7 +393,7 @@ def run_time(
     if index.factor is None or (index.factor and len(index.reads) != 1):
         dynamic.append(UNFOLLOWED)
     elif index.factor:
-        dynamic.append(Dynamic(len(also), stride * index.factor))
+        dynamic.append(Dynamic(len(also), stride * index.factor, axis))
     also += index.reads
     return stride * index.shift
 

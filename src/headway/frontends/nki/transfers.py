@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
-from headway.frontends.nki.calls import Call
+from headway.frontends.nki.calls import RANDOM, Call, without_values
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
@@ -53,7 +53,8 @@ def dma_compute(dst: Tensor, srcs: Sequence[Tensor], *settings: Any, **options: 
 def sendrecv(src: Any, dst: Any, *settings: Any, **options: Any) -> Any:
     """Record the exchange of tiles with another core: `src` leaves, `dst` arrives."""
     del settings, options
-    moved("dma", sequence(src), sequence(dst))
+    away = without_values("what arrives comes from another core")
+    moved("dma", sequence(src), sequence(dst), call=away)
     return dst
 
 
@@ -71,7 +72,8 @@ def set_random_state(src_seeds: Tensor, engine: Any = None, **options: Any) -> N
     """Record that an engine takes the state of its random numbers from a tile."""
     del options
     name = str(getattr(engine, "name", engine) or "").rsplit(".", 1)[-1]
-    ew.emit("rng", [ew.on_chip(src_seeds)], [], engine=name, sizes=[src_seeds])
+    call = without_values(RANDOM)
+    ew.emit("rng", [ew.on_chip(src_seeds)], [], engine=name, sizes=[src_seeds], call=call)
 
 
 def register_store(dst: Tensor, src: Register) -> Tensor:
@@ -79,33 +81,3 @@ def register_store(dst: Tensor, src: Register) -> Tensor:
     work = Work("dma", 1, dst.itemsize, dst.dtype.name, "copy")
     recorder().add("register_store", [*src.reads, *dst.also], [dst.operand()], work)
     return dst
-
-
-# ---- collectives: transfers whose other ends are on other devices
-
-
-def collective(srcs: Sequence[Any], dsts: Sequence[Any], *settings: Any, **options: Any) -> None:
-    """Record a collective operation as one transfer from all its sources to all its targets."""
-    del settings, options
-    moved("dma", _flat(srcs), _flat(dsts))
-
-
-def collective_reduce(
-    first: Sequence[Any], second: Sequence[Any], dsts: Sequence[Any], *rest: Any, **options: Any
-) -> None:
-    """Record a collective operation that combines two lists of sources."""
-    del rest, options
-    moved("dma", (*_flat(first), *_flat(second)), _flat(dsts))
-
-
-def rank(*settings: Any, **options: Any) -> Register:
-    """Return the number of a device, which is known only when the kernel runs."""
-    del settings, options
-    return Register()
-
-
-def _flat(tensors: Any) -> tuple[Tensor, ...]:
-    """Flatten lists of lists of tensors."""
-    if isinstance(tensors, Tensor):
-        return (tensors,)
-    return tuple(found for inner in tensors for found in _flat(inner))

@@ -25,16 +25,20 @@ class DType:
         """The numpy type: numpy looks for this attribute, as in `np.dtype(nl.float32)`."""
         import numpy as np
 
-        if self.name in ("bfloat16", "float8_e4m3", "float8_e5m2"):
+        if self.name in _OF_ML:
             import ml_dtypes
 
             return np.dtype(getattr(ml_dtypes, self.name))
+        if self.name in PACKED:  # numpy has none: whole numbers of that size hold the bits
+            return np.dtype(f"uint{8 * self.itemsize}")
         return np.dtype({"bool_": "bool", "tfloat32": "float32"}.get(self.name, self.name))
 
     def __str__(self) -> str:
         return self.name
 
 
+_OF_ML = frozenset("bfloat16 float8_e4m3 float8_e5m2 float8_e4m3fn float8_e8m0fnu".split())
+PACKED = frozenset("float4_e2m1fn_x4 float8_e4m3fn_x4 float8_e5m2_x4".split())
 _SIZES = {
     1: "bool_ int8 uint8 float8_e4m3 float8_e5m2 float8_e4m3fn float8_e8m0fnu",
     2: "int16 uint16 float16 bfloat16 float4_e2m1fn_x4",

@@ -11,12 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headway.values.operations import elementwise, matrices, movement, reductions, search, selection
+from headway.values.operations import (
+    elementwise,
+    matrices,
+    microscaling,
+    movement,
+    reductions,
+    search,
+    selection,
+)
 
 Operation = Callable[..., Any]
 
 OPERATIONS: Mapping[str, Operation] = {
     name: operation
-    for module in (elementwise, matrices, movement, reductions, search, selection)
+    for module in (elementwise, matrices, microscaling, movement, reductions, search, selection)
     for name, operation in module.OPERATIONS.items()
 }

@@ -141,9 +141,7 @@ def exponential(
     return {"dst": result, "reduce_res": kept, "accumulators": kept}
 
 
-def accumulated(
-    op: str, tile: Any, reduce_cmd: str, accumulators: Any, initial: Any = None
-) -> Any:
+def accumulated(op: str, tile: Any, reduce_cmd: str, accumulators: Any, initial: Any = None) -> Any:
     """Return what the accumulators of the vector engine hold after reducing a tile.
 
     Without a command, or with `idle`, nobody may rely on them: it is this reduction.

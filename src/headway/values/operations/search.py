@@ -19,9 +19,12 @@ def nc_find_index8(data: Any, vals: Any) -> Any:
 
 
 def nc_match_replace8(data: Any, vals: Any, imm: Any) -> dict[str, Any]:
-    """The data with the first match of each of eight values replaced, and their indices."""
+    """The data with the first match of each of eight values replaced, and their indices.
+
+    The last of equal values gets the first match.
+    """
     rows, wanted = _rows(data), _rows(vals)
-    found = _found(rows, wanted)
+    found = _found(rows, wanted[:, ::-1])[:, ::-1]
     result = rows.copy()
     for partition, indices in enumerate(found):
         result[partition, indices[indices >= 0]] = imm
