@@ -16,6 +16,7 @@ from headway.bench.remainder import parts
 from headway.compiler import Measured, compare, fit
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
+from headway.ir.walk import instructions
 from headway.kernels import manual
 from headway.passes.report import report
 from headway.sim import simulate
@@ -74,6 +75,7 @@ class Point:
             **lost,
             **asdict(self),
             "params": params,
+            "instructions": sum(1 for _ in instructions(program.body)),
             "without": list(self.without),
             "strategies": {name: one.to_json() for name, one in measured.items()},
             "seconds": time.process_time() - begin,
@@ -96,7 +98,7 @@ def _of_kernel(name: str, quick: bool) -> Iterator[Point]:
         yield Point("suite", name, target, strategies=ALL)
         if name in manual.names():
             yield Point("manual", name, target)
-        if any(parameter.name == "nki" for parameter in kernels.load(name).parameters):
+        if kernels.load(name).source:
             yield Point("nki", name, target, (("nki", 1),))
     if not any(parameter.name == "tiles" for parameter in kernels.load(name).parameters):
         return

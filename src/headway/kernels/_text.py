@@ -63,7 +63,7 @@ def text_kernel(
         return parse(_fixed(found, inputs) if static else found, name)
 
     shape = (TILES, BUFFERS, STATIC, *((NKI,) if source else ()), *parameters)
-    return Kernel(name, description, shape, inputs, build, per_tile)
+    return Kernel(name, description, shape, inputs, build, per_tile, source)
 
 
 def _per_tile(text: str, inputs: Mapping[str, object]) -> frozenset[str]:

@@ -14,7 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from headway.frontends import ArgSpec, record
+from headway.frontends.nki.memory import Buffers
 from headway.ir.program import Program
+from headway.values import Traced
 
 FOLDER = Path(__file__).parent / "nki"
 TRIPS = 4
@@ -45,7 +47,18 @@ class Source:
         per_tile: Collection[str],
         static: int = 0,
     ) -> Program:
-        """Return the program; loops that have no input run as often as usual. Raise HeadwayError.
+        """Return the program of `traced`. Raise HeadwayError."""
+        return self.traced(tiles, buffers, inputs, per_tile, static).program
+
+    def traced(
+        self,
+        tiles: int,
+        buffers: Buffers,
+        inputs: Mapping[str, int | list[int]],
+        per_tile: Collection[str],
+        static: int = 0,
+    ) -> Traced:
+        """Return the kernel; loops that have no input run as often as usual. Raise HeadwayError.
 
         `per_tile` are the inputs of loops over tiles. With `static` only loops whose bounds lie in
         memory have inputs.
@@ -61,4 +74,4 @@ class Source:
         texts = {**self.arguments(SimpleNamespace(tiles=tiles, **trips)), "tiles": str(tiles)}
         args = {name: ArgSpec.parse(text) for name, text in texts.items()}
         trace = record(FOLDER / f"{self.file or self.name}.py", self.name, args)
-        return trace.program(open_loops, buffers)
+        return trace.traced(open_loops, buffers)

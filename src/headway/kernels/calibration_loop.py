@@ -72,4 +72,5 @@ KERNEL = Kernel(
     INPUTS,
     build,
     frozenset(INPUTS),
+    SOURCE,
 )

@@ -12,6 +12,7 @@ from statistics import mean
 
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.program import InputDecl, Program
+from headway.kernels._traced import Source
 from headway.registry import unknown
 
 
@@ -30,7 +31,8 @@ class Parameter:
 class Kernel:
     """A program of the suite. `build` takes the parameters by name; `inputs` are the usual ones.
 
-    `per_tile` names the inputs that say how often a loop over tiles runs.
+    `per_tile` names the inputs that say how often a loop over tiles runs. `source` is the NKI
+    kernel that it may also be traced from.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Kernel:
     inputs: Mapping[str, int | list[int]]
     build: Callable[..., Program]
     per_tile: frozenset[str] = frozenset()
+    source: Source | None = None
 
     def program(self, **given: int) -> Program:
         """Return the program for these parameters. Raise InvalidInput on one that does not fit."""
