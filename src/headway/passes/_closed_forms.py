@@ -10,12 +10,12 @@ is read, or one that takes more than a few operations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from headway.ir.expr import Binary, Expr, Iteration, leaves
 from headway.passes._mentions import Mentions
-from headway.passes._polynomial import Polynomial
+from headway.passes._polynomial import Polynomial, Sum
 from headway.passes._rewrite import with_values
 from headway.sync.program import (
     Assign,
@@ -69,27 +69,29 @@ class _Form:
         self.computed: dict[str, None] = {}
         self._mentions = mentions
         self._steps: dict[int, Value] = {}  # by the loop
+        self._sums: dict[int, tuple[Polynomial, Sum]] = {}  # by the value, which is kept alive
         self._register = RegisterRef(register)
 
-    def body(self, nodes: Iterable[SyncNode], value: Value) -> tuple[Body, Value]:
+    def body(self, nodes: Body, value: Value) -> tuple[Body, Value]:
         """Return nodes that do not use the register, and its value behind them."""
         out: list[SyncNode] = []
-        name, inside = self._register.name, self._mentions.inside
-        for node in nodes:
-            if name in inside(node):
-                out += self._without(node, value)
-                value = self._after(node, value)
-            else:
-                out.append(node)
-        return tuple(out), value
+        start = 0
+        for place in self._places(nodes):
+            out += nodes[start:place]
+            out += self._without(nodes[place], value)
+            value = self._after(nodes[place], value)
+            start = place + 1
+        return (*out, *nodes[start:]), value
+
+    def _places(self, nodes: Body) -> Sequence[int]:
+        """Return which nodes have to do with the register."""
+        return self._mentions.places(nodes).get(self._register.name, ())
 
     # The value behind a node
 
-    def _behind(self, nodes: Iterable[SyncNode], value: Value) -> Value:
-        name, inside = self._register.name, self._mentions.inside
-        for node in nodes:
-            if name in inside(node):
-                value = self._after(node, value)
+    def _behind(self, nodes: Body, value: Value) -> Value:
+        for place in self._places(nodes):
+            value = self._after(nodes[place], value)
         return value
 
     def _after(self, node: SyncNode, value: Value) -> Value:
@@ -125,15 +127,40 @@ class _Form:
 
     # Nodes without the register
 
+    def _assigned(self, node: Assign, value: Value) -> Assign:
+        number = self._added(node.value)
+        if number is not None and value is not None and isinstance(node.register.index, int):
+            return Assign(node.register, self._sum(value).plus(number), node.at)
+        new = self._replaced(node, value)
+        assert isinstance(new, Assign)
+        return replace(new, value=Polynomial.of(new.value).expression())
+
+    def _added(self, expr: Expr) -> int | None:
+        """Return the number that an expression adds to the register, if it does nothing else."""
+        match expr:
+            case RegisterRef():
+                return 0 if expr == self._register else None
+            case Binary("+", RegisterRef() as left, int() as number):
+                return number if left == self._register else None
+            case Binary("-", RegisterRef() as left, int() as number):
+                return -number if left == self._register else None
+            case _:
+                return None
+
+    def _sum(self, value: Polynomial) -> Sum:
+        found = self._sums.get(id(value))
+        if found is None:
+            found = self._sums[id(value)] = (value, value.sum())
+        return found[1]
+
     def _without(self, node: SyncNode, value: Value) -> Iterator[SyncNode]:
         match node:
             case Assign() if node.register.name == self._register.name:
                 if node.register != self._register:
                     raise _NoFormError
             case Assign() if self._reads(node.value):
-                new = self._replaced(node, value)
-                assert isinstance(new, Assign)
-                yield replace(new, value=Polynomial.of(new.value).expression())
+                self._expression(value)  # no longer than what is worth it
+                yield self._assigned(node, value)
             case Exec() | Waits() | Load():
                 before, waits = self._settled(node.waits, value)
                 yield from before
@@ -181,8 +208,7 @@ class _Form:
         for wait in waits:
             register = wait.threshold.register
             if register == self._register:
-                sum_ = value and value + Polynomial.of(wait.threshold.offset)
-                expr = self._expression(sum_)
+                expr = self._expression(value, wait.threshold.offset)
                 if isinstance(expr, int):
                     kept.append(replace(wait, threshold=Threshold(None, expr)))
                     continue
@@ -199,10 +225,11 @@ class _Form:
         self.computed[name] = None
         return RegisterRef(name)
 
-    def _expression(self, value: Value) -> Expr:
+    def _expression(self, value: Value, more: int = 0) -> Expr:
+        """Return an expression of a value and a number more, if it is not too long."""
         if value is None:
             raise _NoFormError
-        expr = value.expression()
+        expr = self._sum(value).plus(more)
         if operations(expr) > MOST_OPERATIONS:
             raise _NoFormError
         return expr

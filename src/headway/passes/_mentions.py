@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headway.ir.expr import Expr, leaves
+from collections.abc import Mapping, Sequence
+
+from headway.ir.expr import Binary, Expr
 from headway.sync.program import (
     Assign,
     Exec,
@@ -16,6 +18,7 @@ from headway.sync.program import (
     sync_branches,
 )
 
+Body = tuple[SyncNode, ...]
 Names = frozenset[str]
 
 NOBODY: Names = frozenset()
@@ -25,11 +28,22 @@ def reads(*exprs: Expr | None) -> Names:
     """Return the names of the registers in expressions."""
     found: set[str] = set()
     for expr in exprs:
-        if type(expr) is RegisterRef and type(expr.index) is int:
-            found.add(expr.name)
-        elif expr is not None and type(expr) is not int:
-            found.update(leaf.name for leaf in leaves(expr) if isinstance(leaf, RegisterRef))
+        if expr is not None:
+            _collect(expr, found)
     return frozenset(found) if found else NOBODY
+
+
+def _collect(expr: Expr, found: set[str]) -> None:
+    if isinstance(expr, int):
+        return
+    if isinstance(expr, Binary):
+        _collect(expr.left, found)
+        _collect(expr.right, found)
+        return
+    if isinstance(expr, RegisterRef):
+        found.add(expr.name)
+    for part in expr.parts():
+        _collect(part, found)
 
 
 class Mentions:
@@ -38,6 +52,7 @@ class Mentions:
     def __init__(self) -> None:
         self._own: dict[int, tuple[SyncNode, Names]] = {}
         self._all: dict[int, tuple[SyncNode, Names]] = {}
+        self._places: dict[int, tuple[Body, dict[str, list[int]]]] = {}
 
     def read(self, node: SyncNode) -> Names:
         """Return the registers that a node reads; those of its bodies do not count."""
@@ -58,9 +73,22 @@ class Mentions:
             found = self._all[id(node)] = (node, names)
         return found[1]
 
+    def places(self, body: Body) -> Mapping[str, Sequence[int]]:
+        """Return for each register which nodes of a body name it or hold one that does."""
+        found = self._places.get(id(body))
+        if found is None:
+            places: dict[str, list[int]] = {}
+            for number, node in enumerate(body):
+                for name in self.inside(node):
+                    places.setdefault(name, []).append(number)
+            found = self._places[id(body)] = (body, places)
+        return found[1]
+
 
 def _read(node: SyncNode) -> Names:
     match node:
+        case Exec() if not node.waits:
+            return NOBODY
         case Assign():
             return reads(node.value, node.register.index)
         case Exec() | Waits() | Load():

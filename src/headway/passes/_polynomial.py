@@ -5,11 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from headway.ir.expr import Binary, Expr, leaves
 
 Product = tuple[Expr, ...]
 """What is multiplied, in the order of its text; () is 1."""
+
+
+class Sum(NamedTuple):
+    """A polynomial as an expression without its number, and that."""
+
+    rest: Expr
+    number: int
+
+    def plus(self, more: int) -> Expr:
+        """Return an expression of the sum and a number: the same as that of the polynomial."""
+        number = self.number + more
+        if isinstance(self.rest, int):
+            return self.rest + number
+        if not number:
+            return self.rest
+        return Binary("+", self.rest, number) if number > 0 else Binary("-", self.rest, -number)
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,13 @@ class Polynomial:
 
     def expression(self) -> Expr:
         """Return an expression with that value: products first, the number last."""
-        terms = sorted(self.terms, key=lambda term: (-len(term[0]), -term[1], str(term[0])))
+        return self.sum().plus(0)
+
+    def sum(self) -> Sum:
+        """Return it in two parts, to which numbers are quickly added."""
+        number = sum(factor for product, factor in self.terms if not product)
+        terms = [term for term in self.terms if term[0]]
+        terms.sort(key=lambda term: (-len(term[0]), -term[1], str(term[0])))
         found: Expr | None = None
         for product, factor in terms:
             if found is None:
@@ -57,7 +80,7 @@ class Polynomial:
                 found = Binary("-", found, _product(product, -factor))
             else:
                 found = Binary("+", found, _product(product, factor))
-        return 0 if found is None else found
+        return Sum(0 if found is None else found, number)
 
 
 def _collected(terms: Iterable[tuple[Product, int]]) -> Polynomial:

@@ -24,35 +24,37 @@ from dataclasses import dataclass, replace
 from headway.ir.walk import deep_nests
 from headway.passes._closed_forms import computed, operations
 from headway.passes._mentions import Mentions
-from headway.sync.program import Assign, EngineProgram, SyncNode, SyncProgram, sync_branches
+from headway.sync.program import Assign, EngineProgram, Exec, SyncProgram, sync_branches
 from headway.targets.target import Target
 
 
 def work(engine: EngineProgram) -> list[int]:
     """Return the register operations in the deepest loops, then in those around, and so on."""
     found: Counter[int] = Counter()
-    stack: list[tuple[SyncNode, int]] = [(node, 0) for node in engine.body]
+    stack = [(engine.body, 0)]
     while stack:
-        node, depth = stack.pop()
-        if isinstance(node, Assign):
-            found[depth] += max(1, operations(node.value))
-        stack += [(inside, depth + 1) for part in sync_branches(node) for inside in part]
+        body, depth = stack.pop()
+        for node in body:
+            if isinstance(node, Assign):
+                found[depth] += max(1, operations(node.value))
+            elif not isinstance(node, Exec):
+                stack += [(part, depth + 1) for part in sync_branches(node)]
     return [found[depth] for depth in range(max(found, default=0), -1, -1)]
 
 
-def _is_less(engine: EngineProgram, other: EngineProgram) -> bool:
+def _is_less(less: list[int], more: list[int]) -> bool:
     """Tell whether one engine program does no more than another, from the inside outwards."""
-    less, more = work(engine), work(other)
     longest = max(len(less), len(more))
     return [0] * (longest - len(less)) + less <= [0] * (longest - len(more)) + more
 
 
 def _of_engine(engine: EngineProgram) -> EngineProgram:
-    mentions = Mentions()
+    mentions, least = Mentions(), work(engine)
     for register in engine.registers:
         found = computed(engine, register.name, mentions) if register.size == 1 else None
-        if found and len(found.registers) < len(engine.registers) and _is_less(found, engine):
-            engine = found
+        if found and len(found.registers) < len(engine.registers):
+            if _is_less(done := work(found), least):
+                engine, least = found, done
     return engine
 
 

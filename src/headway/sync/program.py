@@ -267,6 +267,9 @@ class SyncProgram:
         raise KeyError(name)
 
 
+_NESTED = (SyncLoop, SyncWhile, SyncIf)
+
+
 def sync_branches(node: SyncNode) -> tuple[tuple[SyncNode, ...], ...]:
     """Return the bodies of a node."""
     match node:
@@ -282,11 +285,12 @@ def walk_sync(body: tuple[SyncNode, ...]) -> Iterator[SyncNode]:
     """Yield every node in textual order, without recursion; the load of a loop follows the loop."""
     stack = [iter(body)]
     while stack:
-        node = next(stack[-1], None)
-        if node is None:
+        for node in stack[-1]:
+            yield node
+            if isinstance(node, _NESTED):
+                if node.load:
+                    yield node.load
+                stack += [iter(part) for part in reversed(sync_branches(node))]
+                break
+        else:
             stack.pop()
-            continue
-        yield node
-        if isinstance(node, SyncLoop | SyncWhile | SyncIf) and node.load:
-            yield node.load
-        stack += [iter(part) for part in reversed(sync_branches(node))]
