@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from headway import kernels, targets
+from headway.bench import allocation
 from headway.bench.page import excess, geometric, page, saved
 from headway.bench.points import Point, points
 from headway.bench.run import measured
@@ -130,6 +131,26 @@ def test_the_page_names_every_point_at_which_barriers_are_faster() -> None:
     assert "| a | 45% |" in text
     assert "| in 10-45 % | 1 of 2 |" in text
     assert "slower than `barrier` in 1 of 2 points; b (tiles=1, buffers=2): 5.0%." in text
+
+
+def test_the_page_shows_a_kernel_and_its_nki_source_side_by_side() -> None:
+    text = result("a", 100, 200, 110, table="suite", instructions=4)
+    for strategy in ("barrier-always", "flags", "phase", "scoreboard"):
+        text["strategies"][strategy] = text["strategies"]["barrier"]
+    source = result("a", 100, 240, 120, table="nki", instructions=5)
+    shown = page([text, source])
+    assert "| a | 4 / 5 | 200 ns / 240 ns | 110 ns / 120 ns | 45% / 50% | 10.0% / 20.0% |" in shown
+    assert "trn2: saved 50% to 50%, median 50%; excess 20.0% in the geometric mean" in shown
+
+
+def test_automatic_buffers_that_are_slower_are_explained() -> None:
+    def side(ns: float, ideal: float) -> dict[str, float]:
+        return {"latency_ns": ns, "ideal_ns": ideal, "sbuf": 8, "psum": 0}
+
+    found = {"kernel": "a", "package": "", "hand": side(100, 90), "automatic": side(110, 95)}
+    shown = allocation.section([found, {**found, "automatic": side(100, 90)}])
+    assert "as fast or faster in 1 of 2." in shown
+    assert shown.count("`a`: the ideal machine takes 90 ns with the buffers by hand and 95 ns") == 1
 
 
 @pytest.mark.parametrize("name", ["trn1", "trn2", "trn3"])
