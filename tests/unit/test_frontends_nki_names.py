@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from kernel_files import recorded
 
 from headway.frontends.nki.standins import modules
 
@@ -76,3 +79,26 @@ def test_every_name_of_the_survey_is_known(root: str, names: str, least: int) ->
 
 def test_the_survey_notices_a_name_that_is_missing() -> None:
     assert missing("nki", "nl.add nl.no_such_thing") == ["nl.no_such_thing"]
+
+
+def test_constants_survive_asdict_and_copies(tmp_path: Path) -> None:
+    """Settings of kernels are dataclasses that hold types, memories and engines."""
+    body = """
+        import copy
+        from dataclasses import asdict, dataclass
+
+        @dataclass
+        class Settings:
+            dtype: object
+            memory: object
+            engine: object
+
+        made = Settings(nl.float8_e4m3fn, nl.sbuf, nisa.engine.vector)
+        assert asdict(made) == vars(made) == vars(copy.deepcopy(made))
+        assert {asdict(made)["dtype"]: 1}[nl.float8_e4m3fn] == 1
+        assert nl.hbm != nl.shared_hbm
+        assert np.dtype(nl.float8_e4m3fn).itemsize == 1
+        assert np.dtype(nl.float8_e4m3fn_x4).itemsize == 4
+        return nl.load(x)
+    """
+    assert recorded(tmp_path, body, {"x": "float32[128,4]"}).recorded_operations == 1

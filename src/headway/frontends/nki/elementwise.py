@@ -459,8 +459,10 @@ def _unary_operation(function: str) -> str:
 
 def _binary_operation(tiles: Sequence[Tensor]) -> str:
     """A number, or one value per partition, is an immediate of tensor_scalar."""
+    if len(tiles) == 1:
+        return "tensor_scalar"
     sizes = {free_size(tile.shape) for tile in tiles}
-    is_scalar = len(tiles) == 1 or (len(sizes) > 1 and 1 in sizes)
+    is_scalar = len(sizes) > 1 and 1 in sizes
     return "tensor_scalar" if is_scalar else "tensor_tensor"
 
 

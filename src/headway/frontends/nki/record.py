@@ -147,7 +147,8 @@ TraceNode = Op | PythonLoop | DeviceLoop
 class _Frame:
     loop: PythonLoop | DeviceLoop | None
     body: list[TraceNode]
-    iteration: Number = 0
+    sites: tuple[int, ...] = ()  # of the loops around what is recorded here, with this one
+    index: tuple[Number, ...] = ()  # and their iterations
     seen: Counter[Hashable] = field(default_factory=Counter)
 
 
@@ -210,15 +211,16 @@ class Recorder:
         """
         at = here()
         site = self._site("tile", at.file, at.line, shape, dtype.name, memory.name, blocks)
-        frames = self._frames[1 + self._program_levels :] if memory.is_shared else self._frames[1:]
+        frame = self._frames[-1]
+        outside = self._program_levels if memory.is_shared else 0
         storage = Storage(
             site,
             name or assigned_name(at, "tile"),
             shape,
             dtype,
             memory,
-            tuple(frame.iteration for frame in frames),
-            tuple(frame.loop.site for frame in frames if frame.loop),
+            frame.index[outside:],
+            frame.sites[outside:],
             at,
             blocks=blocks,
             place=place,
@@ -251,7 +253,7 @@ class Recorder:
         """Number the n-th thing of this key in this iteration; equal in every iteration."""
         frame = self._frames[-1]
         ordinal = frame.seen[key]
-        frame.seen[key] += 1
+        frame.seen[key] = ordinal + 1
         around = frame.loop.site if frame.loop else -1
         return self._sites.setdefault((around, *key, ordinal), len(self._sites))
 
@@ -277,7 +279,7 @@ class Recorder:
     def next_iteration(self, loop: PythonLoop) -> None:
         """Begin the next iteration of a loop; loops left open inside it by `break` end here."""
         frame = self._unwound(loop)
-        frame.iteration = len(loop.iterations)
+        frame.index = (*self._frames[-2].index, len(loop.iterations))
         frame.body = []
         frame.seen = Counter()
         loop.iterations.append(frame.body)
@@ -294,7 +296,7 @@ class Recorder:
         site = self._site("loop", at.file, at.line)
         loop = DeviceLoop(site, self.level, name, at, trip, is_while, tuple(reads))
         self._open(loop, loop.body)
-        self._frames[-1].iteration = iteration(loop.level)
+        self._frames[-1].index = (*self._frames[-2].index, iteration(loop.level))
         return loop
 
     def close(self, loop: PythonLoop | DeviceLoop) -> None:
@@ -304,8 +306,9 @@ class Recorder:
             self._frames.pop()
 
     def _open(self, loop: PythonLoop | DeviceLoop, body: list[TraceNode]) -> None:
-        self._frames[-1].body.append(loop)
-        self._frames.append(_Frame(loop, body))
+        around = self._frames[-1]
+        around.body.append(loop)
+        self._frames.append(_Frame(loop, body, (*around.sites, loop.site), (*around.index, 0)))
 
     def _unwound(self, loop: PythonLoop | DeviceLoop) -> _Frame:
         while self._frames[-1].loop is not loop:

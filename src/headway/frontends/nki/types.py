@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from headway.errors import Diagnostic, InvalidInput
 
 
-@dataclass(frozen=True, slots=True)
-class DType:
+class Constant:
+    """A value that kernels name, compared by what it says.
+
+    No dataclass: `dataclasses.asdict` of a kernel's settings leaves it as it is.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        is_alike = type(other) is type(self)
+        return self is other or (is_alike and self._says() == cast(Constant, other)._says())
+
+    def __hash__(self) -> int:
+        return hash(self._says())
+
+    def _says(self) -> tuple[object, ...]:
+        return tuple([getattr(self, name) for name in self.__slots__])
+
+
+class DType(Constant):
     """An element type and its size in bytes."""
 
-    name: str
-    itemsize: int
+    __slots__ = ("itemsize", "name")
+
+    def __init__(self, name: str, itemsize: int) -> None:
+        self.name = name
+        self.itemsize = itemsize
 
     @property
     def is_integer(self) -> bool:
@@ -33,7 +53,7 @@ class DType:
             return np.dtype(f"uint{8 * self.itemsize}")
         return np.dtype({"bool_": "bool", "tfloat32": "float32"}.get(self.name, self.name))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
 
@@ -62,12 +82,17 @@ def dtype_of(value: object) -> DType:
     return DTYPES[name]
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Constant):
     """A memory that tensors live in; a shared one is the same for all programs of a launch."""
 
-    name: str
-    is_shared: bool = False
+    __slots__ = ("is_shared", "name")
+
+    def __init__(self, name: str, is_shared: bool = False) -> None:
+        self.name = name
+        self.is_shared = is_shared
+
+    def __repr__(self) -> str:
+        return self.name
 
     @property
     def is_on_chip(self) -> bool:
@@ -91,11 +116,13 @@ class PartitionExtent(int):
     """What `nl.par_dim(n)` gives: n, marked as the extent of the partition dimension."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Constant):
     """A constant of an API that only its name matters of, as `engine.vector`."""
 
-    name: str
+    __slots__ = ("name",)
 
-    def __str__(self) -> str:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
         return self.name
