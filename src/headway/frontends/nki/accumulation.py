@@ -19,7 +19,8 @@ def accumulates(dst: Tensor) -> bool | NotFirst:
     if any(_covers(box, dst.box) for box in before):
         return True
     before[dst.box] = None
-    moving = {level for span in dst.box for n in span for level, _ in terms_of(n)}
+    numbers = [*dst.storage.index, *(number for span in dst.box for number in span)]
+    moving = {level for number in numbers for level, _ in terms_of(number)}
     levels = [level for level in trace.device_levels(dst.storage) if level not in moving]
     return NotFirst(tuple(levels)) if levels else False
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 from headway.frontends.nki import elementwise as ew
+from headway.frontends.nki.affine import Number, Sym
 from headway.frontends.nki.compiler import Allocation
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import Storage, recorder
@@ -30,15 +31,15 @@ def block_dimensions(shape: Sequence[Any], memory: Memory) -> int:
 class Blocks:
     """Some of the tiles of a tensor with block dimensions, and the same part of each of them.
 
-    `chosen` has for each block dimension the number of a block, or a range of them. `allocation` is
-    where the kernel puts each block, if it says so.
+    `chosen` has for each block dimension the number of a block, which may depend on loops of the
+    device, or a range of them. `allocation` is where the kernel puts each block, if it says so.
     """
 
     def __init__(
         self,
         base: Storage,
-        tiles: dict[tuple[int, ...], Storage],
-        chosen: tuple[int | range, ...],
+        tiles: dict[tuple[Number, ...], Storage],
+        chosen: tuple[Number | range, ...],
         rest: tuple[Any, ...] = (),
         allocation: Allocation | None = None,
     ) -> None:
@@ -105,7 +106,7 @@ class Blocks:
 
     def __getitem__(self, index: Any) -> Any:
         parts = _full(sequence(index), self.ndim)
-        chosen: list[int | range] = []
+        chosen: list[Number | range] = []
         for part in self._chosen:
             if isinstance(part, range):
                 chosen.append(_chosen(parts[0], part))
@@ -118,7 +119,7 @@ class Blocks:
                 raise problem("an index of a part of tiles that were indexed already")
             rest = parts
         view = Blocks(self._base, self._tiles, tuple(chosen), rest, self._allocation)
-        is_one = all(isinstance(part, int) for part in chosen)
+        is_one = not any(isinstance(part, range) for part in chosen)
         return view._tile(view._first()) if is_one else view
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -149,14 +150,14 @@ class Blocks:
             block = tuple(part[i] for part, i in zip(ranges, at, strict=True))
             yield tuple(i for i, kept in zip(at, is_range, strict=True) if kept), self._tile(block)
 
-    def _first(self) -> tuple[int, ...]:
+    def _first(self) -> tuple[Number, ...]:
         return tuple(part.start if isinstance(part, range) else part for part in self._chosen)
 
-    def _tile(self, block: tuple[int, ...]) -> Tensor:
+    def _tile(self, block: tuple[Number, ...]) -> Tensor:
         storage = self._tiles.get(block)
         if storage is None:
             base, by_hand = self._base, self._allocation
-            place = by_hand.of(block, base.shape[0], base.row) if by_hand else None
+            place = by_hand.of(_known(block), base.shape[0], base.row) if by_hand else None
             storage = replace(base, index=(*base.index, *block), place=place)
             self._tiles[block] = storage
         tile = whole(storage, storage.shape, storage.dtype)
@@ -179,8 +180,20 @@ def _is_everything(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
 
 
-def _chosen(part: Any, blocks: range) -> int | range:
+def _known(block: tuple[Number, ...]) -> tuple[int, ...]:
+    """Return a number that depends on no loop of the device. Raise InvalidProgram."""
+    if any(isinstance(number, Sym) for number in block):
+        raise problem(
+            "the index of a device loop names a block that is placed by hand",
+            help="leave its place open, or write this loop with affine_range",
+        )
+    return tuple(int(number) for number in cast(tuple[int, ...], block))
+
+
+def _chosen(part: Any, blocks: range) -> Number | range:
     """Return the blocks that an index of a block dimension names."""
+    if isinstance(part, Sym):
+        return part * blocks.step + blocks.start
     if isinstance(part, slice):
         return blocks[part]
     if hasattr(part, "min") and hasattr(part, "ndim") and part.min() == part.max():

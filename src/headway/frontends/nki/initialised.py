@@ -17,17 +17,25 @@ from headway.frontends.nki.tidy import operations
 def check_initialised(recorded: list[TraceNode], skipped: Collection[Storage]) -> None:
     """Check that every tensor is written before it is read. `skipped` were masked out."""
     written: set[Storage] = set(skipped)
+    blocks: set[int] = set()  # sites of which some block was written, in a loop of the device
     for op in operations(recorded):
         for operand in op.reads:
             storage = operand.storage
-            if storage not in written and _begins_empty(storage) and not _adds(op, storage):
+            if storage in written or storage.site in blocks or not _begins_empty(storage):
+                continue
+            if storage.is_moving and any(storage.site == other.site for other in written):
+                continue
+            if not _adds(op, storage):
                 raise problem(
                     f"{op.kind.operation} reads {storage.name!r}, which nothing has written",
                     op.kind.at,
                     rule="a new tensor holds no values: it is written before it is read",
                     help=f"line {storage.at.line} allocates it: load it, set it or copy to it",
                 )
-        written.update(operand.storage for operand in op.writes)
+        for operand in op.writes:
+            written.add(operand.storage)
+            if operand.storage.blocks and operand.storage.is_moving:
+                blocks.add(operand.storage.site)
 
 
 def _begins_empty(storage: Storage) -> bool:

@@ -109,6 +109,9 @@ class Turning:
         lives = ((lifetimes.of[tile], const_of(count(tile.index))) for tile in tiles)
         self._lives = sorted((life.first, life.last, number) for life, number in lives)
         self._highest = max(number for _, _, number in self._lives) + 1
+        self._is_moving = any(tile.blocks and tile.is_moving for tile in tiles)
+        if self._is_moving:  # any of the blocks, whose numbers are known only at run time
+            self._highest = max(self._highest, _numbers(tiles[0], self._weights, lifetimes))
         self._apart = _apart(self._lives)
         around = tiles[0].loops
         self._is_endless = any(s in open_ended or s not in lifetimes.trips for s in around)
@@ -121,6 +124,8 @@ class Turning:
 
     def rotation(self, wanted: int) -> Rotation:
         """Return the slots of the tiles: `wanted`, or more if more live at a time."""
+        if self._is_moving:
+            return self.everything
         found = self._known.get(wanted)
         if found is None:
             slots = max(wanted if self._is_endless else min(wanted, self._highest), self._apart)
@@ -145,6 +150,12 @@ def weights(tile: Storage, lifetimes: Lifetimes, open_ended: Collection[int]) ->
     around = strides(tile.loops, lifetimes.trips, open_ended)
     inner = [prod(tile.blocks[at + 1 :]) for at in range(len(tile.blocks))]
     return (*(weight * prod(tile.blocks) for weight in around), *inner)
+
+
+def _numbers(tile: Storage, weights: Sequence[int], lifetimes: Lifetimes) -> int:
+    """Return how many allocations there are, of all blocks in all iterations that are known."""
+    extents = (*(lifetimes.trips.get(site, 1) for site in tile.loops), *tile.blocks)
+    return 1 + sum(weight * (n - 1) for weight, n in zip(weights, extents, strict=True) if n)
 
 
 def _apart(lives: list[tuple[int, int, int]]) -> int:

@@ -43,6 +43,11 @@ class Storage:
     place: tuple[int, int] | None = None
 
     @property
+    def is_moving(self) -> bool:
+        """Whether it is another block in each iteration of a loop of the device."""
+        return any(type(number) is not int for number in self.index[len(self.loops) :])
+
+    @property
     def row(self) -> int:
         """Bytes that it takes in each partition."""
         return prod(self.shape[1:]) * self.dtype.itemsize

@@ -29,6 +29,10 @@ def tidy(body: list[TraceNode]) -> list[TraceNode]:
         uses: Counter[Storage] = Counter()
         for op in operations(body):
             uses.update({operand.storage for operand in op.operands})
+        moving = {storage.site for storage in uses if storage.blocks and storage.is_moving}
+        for storage in uses:
+            if storage.site in moving:  # other blocks may be the same one
+                uses[storage] = 0
         merged = _rewritten(body, lambda out, op: _merge(out, op, uses))
     return _without_zeros(merged) if PSUM_ZEROS in flags else merged
 
