@@ -56,12 +56,12 @@ def is_late(synced: SyncProgram, runs: list[Inputs]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("strategy", ["scoreboard", "counted", "barrier", "flags"])
+@pytest.mark.parametrize("strategy", ["scoreboard", "counted", "barrier", "flags", "phase"])
 def test_what_a_run_refutes_has_no_certificate(strategy: str) -> None:
     refuted = certified = 0
     for seed in range(PROGRAMS // 4):
-        marks = 0.2 if seed % 3 == 0 and strategy != "flags" else 0
-        case = generate(seed, Shape(instructions=5, silent=marks))
+        marks = 0.2 if seed % 3 == 0 and strategy not in ("flags", "phase") else 0
+        case = generate(seed, Shape(instructions=5, silent=marks, control_in_memory=seed % 2 == 1))
         dice = random.Random(seed)
         runs = [case.inputs, *some_inputs(case.program, dice)]
         synced = synchronize(case.program, "generic", strategy)

@@ -63,11 +63,19 @@ def test_a_wrong_program_is_refuted_by_inputs_that_are_printed(cli: Cli, synced:
 
 
 def test_what_is_neither_proved_nor_refuted_says_what_was_tried(cli: Cli) -> None:
-    text = cli(*SYNC, "--strategy", "phase").out
+    text = cli(*SYNC, "--limit", "width=4").out
     result = cli("check", "-", "--all-inputs", stdin=text)
     assert result.code == 3
     assert result.out.startswith("undecided: 1 gap in the proof, and no inputs that go wrong\n")
-    assert result.out.endswith("4 inputs tried: all of numbers 0 to 3\n")
+    assert result.out.endswith("7 inputs tried: all of numbers 0 to 3, and 7, 8, 9\n")
+
+
+def test_inputs_with_which_a_semaphore_wraps_are_tried(cli: Cli) -> None:
+    passes = ("--passes", "assign-semaphores,settle-thresholds")
+    text = cli(*SYNC, "--limit", "width=4", "--limit", "signed=0", *passes).out
+    result = cli("check", "-", "--all-inputs", stdin=text)
+    assert result.code == 3
+    assert result.out.startswith("refuted with --input n=16\nearly: ")
 
 
 def test_json_has_the_verdict_and_the_inputs(cli: Cli, synced: str) -> None:
@@ -91,10 +99,9 @@ def test_a_certificate_is_written_and_checked(cli: Cli, synced: str, tmp_path: P
 
 def test_what_cannot_be_proved_gets_no_certificate(cli: Cli, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    result = cli(*SYNC, "--strategy", "phase", "--certificate", str(proof))
+    result = cli(*SYNC, "--limit", "width=4", "--certificate", str(proof))
     assert result.code == 3
-    assert "not proved: flag " in result.err
-    assert " holds 2 tokens and may lose one" in result.err
+    assert "not proved: the semaphore of " in result.err
     assert not proof.exists()
 
 

@@ -16,8 +16,9 @@ from headway.certify.state import Key
 from headway.certify.statement import Gap, Refused, Statement, steps_in
 from headway.certify.transcribe import statement
 from headway.certify.verify import Walk
-from headway.ir.program import If, Loop, Node, Program, While
-from headway.ir.walk import deep_nests
+from headway.ir.program import If, Instr, Loop, Node, Program, While
+from headway.ir.walk import deep_nests, walk
+from headway.spec import readers_inside
 from headway.sync.program import SyncProgram
 
 MOST_TURNS = 12
@@ -88,8 +89,16 @@ def _planned(
 
 def _strict(stated: Statement) -> Iterator[Gap]:
     """Yield what may hold up an instance and is no wait: whether it is needed is not looked at."""
+    working = {
+        (node.control.name, engine)
+        for node in walk(stated.program.body)
+        if not isinstance(node, Instr) and node.control
+        for engine in readers_inside(node)
+    }
     for engine, steps in stated.engines.items():
         for step in steps_in(steps):
+            if step.kind == "load" and (step.name, engine) not in working:
+                yield Gap(f"{engine} loads {step.name}, and has no work inside", step.at)
             if step.kind == "barrier":
                 yield Gap(f"{engine} stands at a barrier until everything is complete", step.at)
             if step.kind == "take":

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from headway.certify.state import Room
 from headway.certify.statement import Statement, steps_in
 from headway.ir.atoms import Atoms
 from headway.ir.program import Access, ControlRead, Instr, control_counter
@@ -50,6 +51,10 @@ class Marks:
                     if name == node.control.name:
                         self._add(node.control, control_counter(engine))
         self.of |= {name: self.of[flag.counter] for name, flag in statement.flags.items()}
+        self.rooms: dict[str, Room] = {}
+        for name, flag in statement.flags.items():
+            self.rooms[name] = Room((flag.engine, f"take {name}", 0, name), self._bits, flag.holds)
+            self._bits += flag.holds
         self.everything = (1 << self._bits) - 1
 
     def _add(self, node: Instr | ControlRead, q: str) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import takewhile
 from math import gcd, lcm
 from typing import Any
 
@@ -204,16 +206,30 @@ class Planner(Walk):
                 yield rest, slots
 
     def places(self, engine: str, step: Step) -> Iterator[tuple[Expr, int]]:
-        """Yield the places of registers that a step names, and how long their rows are."""
+        """Yield the places of registers that a step names, and how long their rows are.
+
+        What a condition looks at modulo a number is like a place in a row of that length.
+        """
         sums = [*step.values, *(wait.value for wait in step.waits)]
         for name, place in [(step.name, step.place), *((s.register, s.place) for s in sums)]:
             yield place, self.statement.registers.get((engine, name), 1)
-        for inner in (inner for body in step.bodies for inner in body if step.kind == "if"):
-            yield from self.places(engine, inner)
+        if step.kind == "if":
+            yield from modulos(step.value)
+            for inner in (inner for body in step.bodies for inner in body):
+                yield from self.places(engine, inner)
 
     def is_inside(self, name: str) -> bool:
         """Tell whether a name is the iteration of a loop around."""
         return name in self._around
+
+
+def modulos(expr: Expr) -> Iterator[tuple[Expr, int]]:
+    """Yield what an expression takes modulo a number."""
+    if isinstance(expr, Binary):
+        if expr.operator == "%" and isinstance(expr.right, int) and expr.right > 0:
+            yield expr.left, expr.right
+        yield from modulos(expr.left)
+        yield from modulos(expr.right)
 
 
 def remainders(expr: Expr, slots: int) -> Iterator[tuple[Form, int]]:
@@ -274,6 +290,7 @@ class Course:
     def node(self, node: Node) -> None:
         """Come to the next node of the sequential program, and run it."""
         busy = engines_inside((node,))
+        self._load_before(node)
         while any(self._next_shared(engine) == "barrier" for engine in busy):
             self._barrier()
         if isinstance(node, Instr):
@@ -337,7 +354,7 @@ class Course:
         step = self.block.engines[engine][0]
         read = None
         if step.kind == "load":
-            read = self.block.reads(step.name)
+            read = self.block.late(engine, step.name) or self.block.reads(step.name)
         self._see_places(engine, read)
         self.do(engine)
         if step.kind == "if":
@@ -345,11 +362,16 @@ class Course:
 
     def _locals(self, engine: str) -> None:
         steps = self.block.engines.get(engine, [])
-        while steps and is_local(steps[0]):
+        while steps and self._is_own(engine, steps[0]):
             self._alone(engine)
 
+    def _is_own(self, engine: str, step: Step) -> bool:
+        """Tell whether a step concerns its engine only: also a load that comes late."""
+        return is_local(step) or bool(step.kind == "load" and self.block.late(engine, step.name))
+
     def _next_shared(self, engine: str) -> str:
-        return next((s.kind for s in self.block.engines.get(engine, []) if not is_local(s)), "")
+        steps = self.block.engines.get(engine, [])
+        return next((step.kind for step in steps if not self._is_own(engine, step)), "")
 
     def _barrier(self) -> None:
         for engine in self.block.engines:
@@ -359,11 +381,27 @@ class Course:
     def _up_to(self, engine: str, node: Node) -> None:
         """Let an engine do what it does before a node."""
         steps = self.block.engines.get(engine, [])
-        if not _comes(steps, node):
+        if not self._comes(engine, node):
             name = node.name if isinstance(node, Instr) else "this"
             raise Refused(f"{engine} does not run {name} where the program does", node.at)
         while not _runs(steps[0], node):
             self._alone(engine)
+
+    def _load_before(self, node: Node) -> None:
+        """Let engines load what they left behind and a node will write."""
+        for engine, steps in self.block.engines.items():
+            if ending := self.block.ending(engine, node):
+                own = takewhile(partial(self._is_own, engine), steps)
+                loads = [i for i, s in enumerate(own) if s.kind == "load" and s.name in ending]
+                for _ in range(max(loads, default=-1) + 1):
+                    self._alone(engine)
+
+    def _comes(self, engine: str, node: Node) -> bool:
+        """Tell whether an engine runs a node next, after what it does on its own."""
+        for step in self.block.engines.get(engine, []):
+            if _runs(step, node) or not self._is_own(engine, step):
+                return _runs(step, node)
+        return False
 
     def _entry(self, node: Loop | While | If, busy: Iterable[str]) -> dict[str, Any]:
         found: list[str] = []
@@ -376,7 +414,7 @@ class Course:
             ):
                 self._locals(engine)
                 self._alone(engine)
-            if engine in busy or _comes(steps, node):
+            if engine in busy or self._comes(engine, node):
                 self._up_to(engine, node)
                 found.append(engine)
         if isinstance(node, If):
@@ -387,7 +425,7 @@ class Course:
         """Let all engines count what is past now, and set what they can set."""
         for engine, steps in self.block.engines.items():
             while steps and (
-                steps[0].kind == "set"
+                only_sets(steps[0])
                 or (steps[0].kind == "assign" and self._is_past(engine, steps[0]))
             ):
                 self._alone(engine)
@@ -430,14 +468,11 @@ def is_local(step: Step) -> bool:
     return step.kind in ("assign", "waits", "set", "take")
 
 
-def _comes(steps: Iterable[Step], node: Node) -> bool:
-    """Tell whether an engine runs a node next, after what it does on its own."""
-    for step in steps:
-        if _runs(step, node):
-            return True
-        if not is_local(step):
-            return False
-    return False
+def only_sets(step: Step) -> bool:
+    """Tell whether a step does nothing but set flags."""
+    if step.kind == "if":
+        return all(only_sets(inner) for body in step.bodies for inner in body)
+    return step.kind == "set"
 
 
 def _runs(step: Step, node: Node) -> bool:

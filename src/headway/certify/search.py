@@ -5,16 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 from headway.errors import InvalidInput
 from headway.ir.expr import Inputs
 from headway.ir.program import InputDecl
+from headway.sync.program import Semaphore
 
 MOST = 3
 LENGTH = 8
 BUDGET = 500
+LONGEST = 300
 
 Fails = Callable[[Inputs], bool]
 """Whether a program goes wrong with given inputs; InvalidInput if they do not fit it."""
@@ -27,6 +29,7 @@ class Outcome:
     tried: int
     is_exhaustive: bool
     has_lists: bool
+    beyond: Sequence[int] = ()
     found: Inputs | None = None
 
     @property
@@ -35,20 +38,33 @@ class Outcome:
         kind = "all" if self.is_exhaustive else "some"
         lists = f", lists of {LENGTH} of them" if self.has_lists else ""
         what = f"numbers 0 to {MOST}{lists}"
-        return f"{self.tried:,} inputs tried: {kind} of {what}"
+        more = f", and {', '.join(map(str, self.beyond))}" if self.beyond else ""
+        return f"{self.tried:,} inputs tried: {kind} of {what}{more}"
 
 
-def search(declared: Sequence[InputDecl], fails: Fails, budget: int = BUDGET) -> Outcome:
-    """Try inputs, the smallest first; stop at the first that fail."""
+def search(
+    declared: Sequence[InputDecl], fails: Fails, beyond: Sequence[int] = (), budget: int = BUDGET
+) -> Outcome:
+    """Try inputs, the smallest first; stop at the first that fail. Then `beyond`, for all numbers.
+
+    What does not fit the program is not counted.
+    """
     tried, has_lists = 0, any(decl.is_list for decl in declared)
-    for inputs in _candidates(declared, budget):
+    large = [{d.name: [n] * LENGTH if d.is_list else n for d in declared} for n in beyond]
+    for inputs in chain(_candidates(declared, budget), large if declared else []):
         try:
             tried += 1
             if fails(inputs):
-                return Outcome(tried, False, has_lists, inputs)
+                return Outcome(tried, False, has_lists, beyond, inputs)
         except InvalidInput:
             tried -= 1
-    return Outcome(tried, _size(declared) <= budget, has_lists)
+    return Outcome(tried, _size(declared) <= budget, has_lists, beyond)
+
+
+def where_semaphores_wrap(cells: Sequence[Semaphore]) -> list[int]:
+    """Return the numbers around which narrow semaphores wrap, if runs as long can be tried."""
+    narrow = {cell.most for cell in cells if cell.most <= LONGEST}
+    return sorted({most + more for most in narrow for more in (0, 1, 2)})
 
 
 def _size(declared: Sequence[InputDecl]) -> int:

@@ -75,6 +75,17 @@ def largest(values: list[Value]) -> Value:
     return Value(None, min(least) if all_past else None, told, after if values else 0)
 
 
+class Room(NamedTuple):
+    """The marks of a flag that holds `size` tokens: its last take, the one before, and so on.
+
+    `first` is the bit of the last take, and `taken` the value that counts takes.
+    """
+
+    taken: Key
+    first: int
+    size: int
+
+
 @dataclass(slots=True)
 class State:
     """What holds. `told` and `recent` give for each counter and mark an age, the largest whose
@@ -99,6 +110,31 @@ class State:
         """Let an engine know marks; those in `asked` it has asked for itself."""
         self.known[engine] |= marks
         self.known[f"{engine} asked"] |= marks & asked
+
+    def take(self, room: Room) -> None:
+        """Count a take: the last one is now the one before; only its engine knows of the new."""
+        if not room.size:
+            return
+        row = ((1 << room.size) - 1) << room.first
+
+        def moved(marks: int) -> int:
+            return marks & ~row | (marks & row) << 1 & row
+
+        self.known = {holder: moved(marks) for holder, marks in self.known.items()}
+        self.told = {q: {a: moved(m) for a, m in told.items()} for q, told in self.told.items()}
+        for key, value in self.values.items():
+            self.values[key] = value._replace(told=moved(value.told))
+        self.known[room.taken[0]] |= 1 << room.first
+
+    def has_room(self, room: Room, known: int) -> bool:
+        """Tell whether a token fits in if marks are known: that of `size` sets ago is taken."""
+        if not room.size:
+            return True
+        distance = self.values[room.taken].distance
+        full = None if distance is None else constant(self.form(distance))
+        if full is None or not 0 <= full < room.size:
+            return False
+        return bool(known >> room.first + room.size - 1 - full & 1)
 
     def reason(
         self, engine: str, mark: int, before: dict[str, int], waits: list[tuple[Wait, Value]]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from headway.errors import Location
 from headway.ir.expr import Expr
 from headway.ir.program import ControlRead, If, Instr, Loop, Node, Program, While
+from headway.ir.walk import walk
 
 
 class Refused(Exception):
@@ -65,10 +66,14 @@ class Step(NamedTuple):
 
 
 class Flag(NamedTuple):
-    """Whoever takes a token knows all that `counter` has been given before it was set."""
+    """Whoever takes a token knows all that `counter` has been given before it was set.
+
+    It has room for `holds` tokens; 0: for any number.
+    """
 
     counter: str
     engine: str
+    holds: int = 0
 
 
 Bodies = dict[str, tuple[Step, ...]]
@@ -94,6 +99,9 @@ class Block:
     ) -> None:
         self.body, self.engines = list(body), {e: list(steps) for e, steps in engines.items()}
         self._again, self._loaded = again, set[str]()
+        # By engine, control values of loops and ifs before that it may still load: it has done
+        # nothing inside others since, and nobody has written what they read.
+        self._open: dict[str, list[ControlRead]] = {engine: [] for engine in engines}
 
     def next(self, engine: str, kinds: str, at: Location | None = None) -> Step:
         """Let an engine go on, by a step of those kinds."""
@@ -110,6 +118,7 @@ class Block:
         step = self.next(node.engine, "issue", node.at)
         if step.name != node.name:
             raise Refused(f"{node.engine} does not run {node.name} here", node.at)
+        self._pass(node, ())
         return node, step
 
     def reads(self, name: str) -> ControlRead | None:
@@ -119,12 +128,35 @@ class Block:
         return read if read and read.name == name else None
 
     def loads(self, engine: str, step: Step) -> ControlRead:
-        """Let an engine load the control value of what comes next, once."""
-        read = self.reads(step.name)
+        """Let an engine load the control value of what comes next, once; or a value before."""
+        if late := self.late(engine, step.name):
+            passed = self._open[engine]
+            self._open[engine] = passed[passed.index(late) + 1 :]
+            return late
+        read, self._open[engine] = self.reads(step.name), []  # one load comes after the other
         if read is None or engine in self._loaded:
             raise Refused(f"{engine} loads {step.name} later than the program does", step.at)
         self._loaded.add(engine)
         return read
+
+    def late(self, engine: str, name: str) -> ControlRead | None:
+        """Return the control value of that name if it was left behind and can still be loaded."""
+        return next((read for read in self._open.get(engine, ()) if read.name == name), None)
+
+    def ending(self, engine: str, node: Node) -> set[str]:
+        """Return the control values left behind that an engine cannot load behind a node."""
+        written = _written(node)
+        return {r.name for r in self._open.get(engine, ()) if not written.isdisjoint(_read(r))}
+
+    def _pass(self, node: Node, engines: Iterable[str]) -> None:
+        """Leave a node behind, in which those engines take part."""
+        if isinstance(node, Loop | If) and node.control:
+            for engine in self._open.keys() - self._loaded:
+                self._open[engine].append(node.control)
+        for engine, reads in self._open.items():
+            ending = self.ending(engine, node)
+            kept = [read for read in reads if read.name not in ending]
+            self._open[engine] = [] if engine in engines else kept
 
     def enter(self, engines: Iterable[str]) -> tuple[Loop | While | If, list[Bodies]]:
         """Come to the next loop or if, with those engines; return what they run inside."""
@@ -139,6 +171,7 @@ class Block:
                 raise Refused(f"{engine} does not run this {kind} as the program does", node.at)
             if node.control and engine not in self._loaded:
                 raise Refused(f"{engine} does not load {node.control.name} here", node.at)
+        self._pass(node, found)
         self._loaded.clear()
         which = range(2 if isinstance(node, If) else 1)
         return node, [{e: step.bodies[i] for e, step in found.items()} for i in which]
@@ -149,6 +182,14 @@ class Block:
             raise Refused("the order leaves this out", what.at)
         if self._again and self._loaded != self.engines.keys():
             raise Refused(f"some engine does not load {self._again.name} again", self._again.at)
+
+
+def _written(node: Node) -> set[str]:
+    return {a.buffer for n in walk((node,)) if isinstance(n, Instr) for a in n.writes}
+
+
+def _read(control: ControlRead) -> set[str]:
+    return {access.buffer for access in control.reads}
 
 
 def steps_in(steps: Iterable[Step]) -> Iterator[Step]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from headway.certify.cells import refuse_overflow
 from headway.certify.certificate import Certificate, check
 from headway.certify.statement import Flag, Gap, Refused, Statement, Step, Sum, Wait
 from headway.ir.expr import Binary, Expr, leaves
@@ -25,21 +26,11 @@ from headway.sync.program import (
 from headway.sync.program import Wait as SyncWait
 from headway.sync.written_out import likewise
 
-ENOUGH = 2**22
-"""A counter that counts as far as that is taken to be wide enough for every run."""
-
 
 def statement(sync: SyncProgram) -> Statement:
     """Return what is to be proved of a program. Raise Refused if that cannot be written down."""
+    refuse_overflow(sync)
     sync = likewise(sync)
-    for semaphore in sync.semaphores:
-        if semaphore.most < ENOUGH:
-            why = f"{semaphore.counter} has {semaphore.width} bits and may wrap"
-            raise Refused(why, semaphore.at)
-    for flag in sync.flags:
-        if flag.holds:
-            tokens = "1 token" if flag.holds == 1 else f"{flag.holds} tokens"
-            raise Refused(f"flag {flag.name} holds {tokens} and may lose one", flag.at)
     return Statement(
         sync.program,
         {engine.engine: _steps(engine.body) for engine in sync.engines},
@@ -48,7 +39,7 @@ def statement(sync: SyncProgram) -> Statement:
             for e in sync.engines
             for register in e.registers
         },
-        {flag.name: Flag(flag.counter, flag.engine) for flag in sync.flags},
+        {flag.name: Flag(flag.counter, flag.engine, flag.holds) for flag in sync.flags},
     )
 
 

@@ -161,11 +161,14 @@ class Walk:
                     self.wait(state, engine, "", wait)
             case "set":
                 before = older(state.told[self.statement.flags[step.name].counter], 0)
+                if not state.has_room(self.marks.rooms[step.name], state.known[engine] | before):
+                    self.gaps[Gap(f"a token of {step.name} may be lost", step.at)] = None
                 self.signal(state, step.name, state.known[engine] | before, 0)
             case "take":
                 row = f"take {step.name}"
                 self.assign(state, engine, row, 0, (Sum(row, 0, 1),))
                 self.wait(state, engine, "", Wait(step.name, Sum(row), row, step.at))
+                state.take(self.marks.rooms[step.name])
             case "if":
                 return self.own_if(state, engine, step)
             case _:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from headway import terminal
 from headway.certify import Attempt, Certificate, Gap, certify, from_json, verify
-from headway.certify.search import Outcome, search
+from headway.certify.search import Outcome, search, where_semaphores_wrap
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.sync.program import SyncProgram
@@ -40,15 +40,16 @@ def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
         wrong.append(verdict)
         return True
 
+    beyond = where_semaphores_wrap(synced.semaphores)
     if proof.is_complete:
-        late = search(synced.program.inputs, fails) if proof.late else None
+        late = search(synced.program.inputs, fails, beyond) if proof.late else None
         if as_json:
             print_json(_json("proved", proof, None) | _lateness_json(proof.late, late))
         else:
             terminal.show(f"proved for all inputs: {summary(proof.certificate)}")
             terminal.show(_lateness(proof.late, late, wrong))
         return 0
-    outcome = search(synced.program.inputs, fails)
+    outcome = search(synced.program.inputs, fails, beyond)
     name = "undecided" if outcome.found is None else "refuted"
     if as_json:
         print_json(_json(name, proof, outcome))
