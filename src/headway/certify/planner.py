@@ -37,7 +37,7 @@ from headway.ir.walk import accesses, engines_inside, instructions, walk
 
 MOST_ROUNDS = 200
 MOST_STATES = 400
-MOST_STEPS = 60_000
+MOST_STEPS = 100_000
 """Steps that are tried, each in every case, before the search is given up."""
 
 States = list[State]
@@ -166,28 +166,37 @@ class Planner(Walk):
         raise Refused("no facts were found that every iteration keeps", node.at)
 
     def _asked(self, node: Loop | While) -> int:
-        """Return how many turns are told apart: as many as some condition on the trip asks for."""
-        asked = [0]
+        """Return how many turns are told apart: as many as a condition on trip or turn asks for."""
+        asked, turn = [0], Iteration(node.iteration)
         if isinstance(node, Loop) and not isinstance(node.trip, int):
             for steps in self.statement.engines.values():
-                for step in steps_in(steps):
-                    value = step.value if step.kind == "if" else 0
+                for value in (step.value for step in steps_in(steps) if step.kind == "if"):
                     if isinstance(value, Binary) and isinstance(value.right, int):
-                        if value.left == node.trip and value.operator == ">":
+                        if (value.operator, value.left) == (">", node.trip):
                             asked.append(value.right)
+            for _, loop in self._loops(node):
+                values = (step.value for step in steps_in(loop.bodies[0]) if step.kind == "if")
+                if Binary("==", turn, 0) in values:
+                    asked.append(1)
         return max(asked)
+
+    def _loops(self, node: Loop | While) -> Iterator[tuple[str, Step]]:
+        """Yield the engines that run a loop, with its step: other loops may have its name too."""
+        instrs = {instr.name for instr in instructions(node.body)}
+        for engine, steps in self.statement.engines.items():
+            for loop in steps_in(steps):
+                if loop.name == node.iteration and loop.kind in ("loop", "while"):
+                    inside = steps_in(loop.bodies[0])
+                    if not instrs.isdisjoint(s.name for s in inside if s.kind == "issue"):
+                        yield engine, loop
 
     def _turning(self, node: Loop | While) -> Iterator[tuple[Form, int]]:
         """Yield what the slots of a body turn with."""
         inner = {n.iteration for n in walk(node.body) if isinstance(n, Loop | While)}
-        instrs = {instr.name for instr in instructions(node.body)}
         used = [(a.slot, self.marks.slots[a.buffer]) for a in accesses(node.body)]
-        for engine, steps in self.statement.engines.items():
-            for loop in steps_in(steps):
-                if loop.name == node.iteration and loop.kind in ("loop", "while"):
-                    inside = list(steps_in(loop.bodies[0]))
-                    if not instrs.isdisjoint(s.name for s in inside if s.kind == "issue"):
-                        used += [place for step in inside for place in self.places(engine, step)]
+        for engine, loop in self._loops(node):
+            for step in steps_in(loop.bodies[0]):
+                used += self.places(engine, step)
         for f, slots in (pair for place in used for pair in remainders(*place)):
             terms = {
                 atoms: n

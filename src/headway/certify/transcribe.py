@@ -88,6 +88,8 @@ def _step(node: SyncNode) -> Step:
             return Step("set", node.flag, at=at)
         case TakeFlag():
             return Step("take", node.flag, at=at)
+        case SyncLoop() if node.first:
+            raise Refused(f"what is done before iteration {node.first} is not followed", at)
         case SyncLoop():
             return Step("loop", node.iteration, 0, node.trip, bodies=(_steps(node.body),), at=at)
         case SyncWhile():

@@ -65,13 +65,19 @@ class Flow(Generic[R]):
         at: Location | None,
         negative: Fail,
         body: Callable[[], None],
+        first: int = 0,
     ) -> None:
-        """Lower a loop that runs `trip` times; `negative` makes the error of a negative count."""
+        """Lower a loop that runs `trip` times; `negative` makes the error of a negative count.
+
+        Its iterations are numbered from `first`.
+        """
         # A copy: the registers of the expression may change inside the loop.
         count = self._lower(trip, at, into=self._code.place([0]))
         self._values.check(count, op.LARGEST, negative)
+        if first:
+            self._emit(op.ADD, count, count, self._shared.constant(first))
         with self._values.scope():
-            place = self._enter(iteration)
+            place = self._enter(iteration, first)
             test = self._emit(op.PAST, place, count, 0)
             turn = self._turn(at, body)
             cost = self._code.rows[turn * op.WIDTH + op.AFTER]
@@ -108,10 +114,10 @@ class Flow(Generic[R]):
             orelse()
         self._land(end, 1)
 
-    def _enter(self, iteration: str) -> int:
+    def _enter(self, iteration: str, first: int = 0) -> int:
         place = self._code.place([0])
         self._values.iterations[iteration] = place
-        self._emit(op.MOVE, place, self._shared.constant(0))
+        self._emit(op.MOVE, place, self._shared.constant(first))
         return place
 
     def _turn(self, at: Location | None, body: Callable[[], None]) -> int:

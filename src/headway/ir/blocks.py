@@ -43,8 +43,8 @@ class BlockReader(Reader, Generic[N, C]):
         """Read one statement that has no body."""
         raise NotImplementedError
 
-    def control(self) -> C | None:
-        """Read what loads the trip count or condition, if it is there."""
+    def control(self, word: str) -> C | None:
+        """Read what loads the trip count or condition, if it is there; `word` began the block."""
         raise NotImplementedError
 
     def node(self, block: Block[N, C], body: tuple[N, ...]) -> N:
@@ -80,7 +80,7 @@ class BlockReader(Reader, Generic[N, C]):
         hidden = self.names.get(iteration)
         if word == "while":  # unlike a trip count, a condition is computed in every iteration
             self.names[iteration] = Iteration(iteration)
-        expr, control = self.expression(), self.control()
+        expr, control = self.expression(), self.control(word)
         if word == "loop":
             self.names[iteration] = Iteration(iteration)
         self.expect("{")

@@ -172,7 +172,7 @@ class ProgramReader(BlockReader[Node, ControlRead]):
             self.index += 1
         return known
 
-    def control(self) -> ControlRead | None:
+    def control(self, word: str) -> ControlRead | None:
         """Read `load NAME reads(...)` if it is there."""
         if self.words[self.index] != "load":
             return None

@@ -144,18 +144,18 @@ def _access(access: Access, values: Mapping[str, int]) -> Access:
     dependences are those of the program before.
     """
     region = access.region if static_box(access) is not None else None
-    return Access(access.buffer, _value(access.slot, values), region)
+    return Access(access.buffer, value_at(access.slot, values), region)
 
 
-def _value(expr: Expr, values: Mapping[str, int]) -> Expr:
+def value_at(expr: Expr, values: Mapping[str, int]) -> Expr:
     """Return an expression with these iterations known, computed as far as it is static."""
     match expr:
         case Iteration(name):
             return values.get(name, expr)
         case Input(name, index) if index is not None:
-            return Input(name, _value(index, values))
+            return Input(name, value_at(index, values))
         case Binary(operator, left, right):
-            new = Binary(operator, _value(left, values), _value(right, values))
+            new = Binary(operator, value_at(left, values), value_at(right, values))
             is_static = isinstance(new.left, int) and isinstance(new.right, int)
             return evaluate(new, {}, {}) if is_static else new
         case _:

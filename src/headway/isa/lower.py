@@ -251,11 +251,23 @@ class _Lowering:
             trip = self._trip(node.trip)
             iteration = code.iterations[node.iteration] = code.take()
             enter = self._emit(Op.ENTER, b=trip, dest=iteration)
+            if node.first:
+                trip = self._from(node.first, iteration, trip)
             head = len(code.instructions)
             self._body(node.body)
             code.emit(Instruction(Op.NEXT, iteration, b=trip, target=head))
             code.land(enter)
             del code.iterations[node.iteration]
+
+    def _from(self, first: int, iteration: int, trip: Operand) -> Operand:
+        """Number iterations from `first`; return the number after the last one."""
+        code = self._code
+        code.emit(Instruction(Op.MOVE, iteration, first, is_folded=True))
+        if isinstance(trip, int):
+            return trip + first
+        end = code.take()
+        code.emit(Instruction(Op.ALU, end, trip, first, function="add", is_folded=True))
+        return Reg(end)
 
     def _trip(self, trip: Expr) -> Operand:
         """Compute a trip count once; what the loop may change is copied."""

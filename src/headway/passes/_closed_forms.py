@@ -182,7 +182,8 @@ class _Form:
             raise _NoFormError  # it is read again at every test
         yield from before
         step = self._step(node)
-        begun = Polynomial.of(Iteration(node.iteration))
+        first = node.first if isinstance(node, SyncLoop) else 0
+        begun = Polynomial.of(Iteration(node.iteration)) - Polynomial.of(first)
         body, _ = self.body(node.body, value + step * begun if value and step else None)
         if body or load:
             yield self._replaced(replace(node, body=body, load=load), value)

@@ -27,8 +27,8 @@ def last_iterations(engine: EngineProgram) -> Mapping[str, int]:
     unknown: set[str] = set()
     for node in walk_sync(engine.body):
         match node:
-            case SyncLoop(iteration=name, trip=int() as trip):
-                found[name] = max(found.get(name, 0), trip - 1)
+            case SyncLoop(iteration=name, trip=int() as trip, first=first):
+                found[name] = max(found.get(name, 0), first + trip - 1)
             case SyncLoop(iteration=name) | SyncWhile(iteration=name):
                 unknown.add(name)
             case _:

@@ -114,7 +114,8 @@ class _Sweep:
         return replace(node, then=then, orelse=orelse), live
 
 
-def _swept(engine: EngineProgram) -> EngineProgram:
+def swept(engine: EngineProgram) -> EngineProgram:
+    """Return an engine program without register operations that no wait can see."""
     body, _ = _Sweep(engine).body(engine.body, 0)
     inside = Mentions().inside
     used = NOBODY.union(*map(inside, body))
@@ -132,7 +133,7 @@ class DropDeadRegisters:
     def apply(self, sync: SyncProgram, target: Target) -> SyncProgram:
         """Return the engine programs with fewer register operations. Never refuses a program."""
         with deep_nests():
-            return replace(sync, engines=tuple(map(_swept, sync.engines)))
+            return replace(sync, engines=tuple(map(swept, sync.engines)))
 
 
 PASS = DropDeadRegisters()

@@ -31,6 +31,7 @@ ORDER = (
     "compute-counts",
     "split-waits",
     "assign-registers",
+    "peel-loops",
     "assign-semaphores",
 )
 """What a target needs, and nothing else: passes of other distributions are run if named."""

@@ -193,7 +193,7 @@ class _Walk:
         if trip < 0:
             raise negative_trip(node.iteration, trip, node.at)
         for turn in range(trip):
-            yield from self._turn(node, turn)
+            yield from self._turn(node, node.first + turn)
         self._iterations.pop(node.iteration, None)
         yield Spend(self._costs.branch, Reason.LOOP_CONTROL, node.at)
 

@@ -180,7 +180,7 @@ class _Lowering(Flow[Code]):
         def negative(trip: int) -> Exception:
             return negative_trip(loop, trip, at)
 
-        self._counted(loop, node.trip, at, negative, lambda: self._body(node.body))
+        self._counted(loop, node.trip, at, negative, lambda: self._body(node.body), node.first)
 
     def _while(self, node: SyncWhile) -> None:
         self._conditional(

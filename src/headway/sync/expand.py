@@ -136,7 +136,7 @@ class _Run:
             raise negative_trip(node.iteration, trip, node.at)
         self._count(node.at, 0, ahead=trip)
         for i in range(trip):
-            self._turn(node, i)
+            self._turn(node, node.first + i)
         self._iterations.pop(node.iteration, None)
 
     def _while(self, node: SyncWhile) -> None:

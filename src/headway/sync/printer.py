@@ -90,7 +90,8 @@ def _body(body: tuple[SyncNode, ...], indent: str, lines: list[str]) -> None:
 def _head(node: SyncLoop | SyncWhile | SyncIf) -> str:
     match node:
         case SyncLoop():
-            return loop_text(node.iteration, node.trip)
+            first = f" at {node.first}" if node.first else ""
+            return loop_text(node.iteration, node.trip) + first
         case SyncWhile():
             return while_text(node.iteration, node.condition)
         case SyncIf():

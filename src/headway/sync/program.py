@@ -87,7 +87,8 @@ class Exec:
     """Issue the instruction of that name after its waits hold.
 
     `turns` are the iterations of the innermost loops around it in the sequential program, where
-    those are written out here, as straight-line code.
+    those are written out here, as straight-line code: the loops as a whole, or their first
+    iteration in front of a loop with the others.
     """
 
     instr: str
@@ -150,13 +151,17 @@ class TakeFlag:
 
 @dataclass(frozen=True, slots=True)
 class SyncLoop:
-    """Run `body` `trip` times; `load` comes first if the count lies in memory."""
+    """Run `body` `trip` times; `load` comes first if the count lies in memory.
+
+    Iterations are numbered from `first`: those before it are written out in front of the loop.
+    """
 
     iteration: str
     trip: Expr
     body: tuple[SyncNode, ...]
     load: Load | None = None
     at: Location | None = _place()
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class _EngineReader(BlockReader[SyncNode, Load]):
     def __init__(self, text: Text, index: int, inputs: dict[str, Leaf]) -> None:
         super().__init__(text, index, dict(inputs))
         self._registers: list[Register] = []
+        self._firsts: dict[int, int] = {}  # of loops, by where their opening brace stands
 
     def engine(self, at: Location) -> EngineProgram:
         """Read what follows the word `engine`."""
@@ -138,17 +139,26 @@ class _EngineReader(BlockReader[SyncNode, Load]):
             self.fail("the name of a control read is expected, not '}'", help=help)
         return Load(self.name("the name of a control read"), self._waits(), at)
 
-    def control(self) -> Load | None:
-        """Read `load NAME waits ...` if it is there."""
-        return self._load(self.here()) if self.words[self.index] == "load" else None
+    def control(self, word: str) -> Load | None:
+        """Read `at FIRST` and `load NAME waits ...` if they are there."""
+        first = (
+            self.integer("the number of an iteration")
+            if word == "loop" and self.accept("at")
+            else 0
+        )
+        load = self._load(self.here()) if self.words[self.index] == "load" else None
+        self._firsts[self.index] = first
+        return load
 
     def node(self, block: Block[SyncNode, Load], body: tuple[SyncNode, ...]) -> SyncNode:
         """Build a loop, `while` or `if`."""
         if block.word == "if":
             then, orelse = (body, ()) if block.then is None else (block.then, body)
             return SyncIf(block.expr, then, orelse, block.control, block.at)
-        make = SyncLoop if block.word == "loop" else SyncWhile
-        return make(block.iteration, block.expr, body, block.control, block.at)
+        if block.word == "loop":
+            first = self._firsts[block.brace]
+            return SyncLoop(block.iteration, block.expr, body, block.control, block.at, first)
+        return SyncWhile(block.iteration, block.expr, body, block.control, block.at)
 
     # Waits
 

@@ -6,14 +6,16 @@ exist; expressions name what is there.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from headway.errors import Location, Note
 from headway.ir.expr import Leaf
 from headway.ir.names import is_title, shown, suggestion
 from headway.ir.problems import Problems, Quote, no_quote
-from headway.ir.program import control_counter
+from headway.ir.program import If, Instr, Node, control_counter
 from headway.ir.rules import Rules, check_free_name, check_unique
 from headway.ir.verify import find_problems
-from headway.ir.walk import control_reads, deep_nests, engines_inside, instructions
+from headway.ir.walk import branches, control_reads, deep_nests, engines_inside, instructions
 from headway.ir.written_out import trips_around
 from headway.sync.program import (
     Assign,
@@ -31,6 +33,7 @@ from headway.sync.program import (
     TakeFlag,
     Wait,
     Waits,
+    walk_sync,
 )
 
 WIDEST = 64
@@ -133,7 +136,39 @@ class _Facts:
         self.counted = frozenset(self.hosts)
         self.flags = {flag.name: flag for flag in sync.flags}
         self.trips = trips_around(program)
+        self.around: dict[str, _Around | None] = {}
+        with deep_nests():
+            _note_around(program.body, None, self.around)
         self.written_out: dict[str, tuple[str, ...]] = {}
+
+
+class _Around(NamedTuple):
+    """The iteration of the loop around something, and what is around that loop."""
+
+    iteration: str
+    outer: _Around | None
+
+    @staticmethod
+    def innermost(around: _Around | None, count: int) -> tuple[str, ...]:
+        """Return so many iterations from the inside, in their order; fewer if there are no more."""
+        found: list[str] = []
+        while around and len(found) < count:
+            found.append(around.iteration)
+            around = around.outer
+        return tuple(reversed(found))
+
+
+def _note_around(
+    body: tuple[Node, ...], around: _Around | None, found: dict[str, _Around | None]
+) -> None:
+    """Note for each instruction what is around it."""
+    for node in body:
+        if isinstance(node, Instr):
+            found[node.name] = around
+            continue
+        inside = around if isinstance(node, If) else _Around(node.iteration, around)
+        for part in branches(node):
+            _note_around(part, inside, found)
 
 
 class _RegisterRules(Rules):
@@ -178,6 +213,8 @@ class _EngineRules:
     def __init__(self, engine: EngineProgram, facts: _Facts, problems: Problems) -> None:
         self.issued: set[str] = set()
         self._engine = engine.engine
+        loops = (node for node in walk_sync(engine.body) if isinstance(node, SyncLoop))
+        self._begun = {loop.iteration: loop.first for loop in loops if loop.first}
         self._facts = facts
         self._problems = problems
         self._rules = _RegisterRules(engine, facts, problems)
@@ -249,17 +286,19 @@ class _EngineRules:
         self._waits(node.waits, node.at)
 
     def _turns(self, node: Exec) -> None:
-        """What is written out are innermost loops, always the same ones."""
+        """What is written out are innermost loops, always the same ones, or first iterations."""
         loops = tuple(loop for loop, _ in node.turns)
         trips = self._facts.trips[node.instr]
-        innermost = tuple(trips)[len(trips) - len(loops) :] if loops else ()
-        if self._facts.written_out.setdefault(node.instr, loops) != loops or innermost != loops:
+        innermost = _Around.innermost(self._facts.around[node.instr], len(loops))
+        whole = tuple(loop for loop in loops if loop not in self._begun)
+        is_other = self._facts.written_out.setdefault(node.instr, whole) != whole
+        if is_other or innermost != loops or not trips.keys() >= set(whole):
             message = f"{shown(node.instr)} is not issued in each iteration of the loops around it"
             rule = "`at` names the innermost loops around an instruction, which always run as often"
             self._problems.add(message, node.at, rule=rule)
             return
         for loop, number in node.turns:
-            if number >= trips[loop]:
+            if number >= self._begun.get(loop, trips.get(loop, 0)):
                 message = f"loop {shown(loop)} around {shown(node.instr)} has no iteration {number}"
                 self._problems.add(message, node.at, rule="iterations are numbered from 0")
 

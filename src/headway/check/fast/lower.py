@@ -192,7 +192,14 @@ class _Engine(_Judged):
         def negative(trip: int) -> Exception:
             return negative_trip(node.iteration, trip, node.at)
 
-        self._counted(node.iteration, node.trip, node.at, negative, lambda: self._body(node.body))
+        self._counted(
+            node.iteration,
+            node.trip,
+            node.at,
+            negative,
+            lambda: self._body(node.body),
+            node.first,
+        )
 
     def _while(self, node: SyncWhile) -> None:
         self._conditional(
