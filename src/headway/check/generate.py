@@ -2,8 +2,9 @@
 
 Nests to depth 5 with static and run-time trip counts, zero among them, that may depend on outer
 iterations; ifs and whiles; rotating buffers with strides and two indices; boxes that overlap in
-part; queues and pipelined engines; optionally control values that lie in memory, and bands: slots
-of which some instructions touch several next to each other.
+part; queues and pipelined engines; optionally control values that lie in memory, bands (slots of
+which some instructions touch several next to each other) and walks (nests that touch each slot of
+a buffer once, in some order), as kernels have them that cut matrices into tiles.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ LATENCIES = (1, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large and how odd a random program is; `silent`, `fused` and `bands` are shares."""
+    """How large and how odd a random program is; `silent` and what follows it are shares."""
 
     instructions: int = 16
     instances: int = 1000
@@ -49,6 +50,7 @@ class Shape:
     silent: float = 0
     fused: float = 0
     bands: float = 0
+    walks: float = 0
 
 
 class Case(NamedTuple):
@@ -129,7 +131,7 @@ class _Generator:
 
     def _buffer(self, name: str) -> Buffer:
         shape = self.dice.choice(((), (), (), (16,), (4, 8)))
-        slots = (4, 6) if self.shape.bands else (1, 1, 2, 2, 3)
+        slots = (4, 6) if self.shape.bands or self.shape.walks else (1, 1, 2, 2, 3)
         return Buffer(name, self.dice.choice(slots), shape)
 
     def _body(self, depth: int, loops: tuple[str, ...]) -> tuple[Node, ...]:
@@ -156,6 +158,8 @@ class _Generator:
             self._if,
             self._while,
         )
+        if self.shape.walks and depth < MAX_DEPTH and self.dice.random() < self.shape.walks:
+            return self._walk(loops)
         if depth <= MAX_DEPTH and self.dice.random() < 0.45:
             return self.dice.choice(kinds)(depth, loops)
         return self._instr(loops)
@@ -229,6 +233,27 @@ class _Generator:
         elif loops and self.dice.random() < 0.3:
             trip = Binary("+", Iteration(loops[-1]), self.dice.randint(0, 1))
         return Loop(name, trip, self._body(depth + 1, (*loops, name)), control)
+
+    def _walk(self, loops: tuple[str, ...]) -> Node:
+        """Return a nest that touches each slot of a buffer once, in some order."""
+        buffer = self.dice.choice(self.buffers)
+        inner = self.dice.choice([n for n in range(1, buffer.slots + 1) if buffer.slots % n == 0])
+        outer, name = self._name("i"), self._name("i")
+        slot = Binary("+", Binary("*", Iteration(outer), inner), Iteration(name))
+        body: tuple[Node, ...] = ()
+        while not body or (self.left > 0 and self.dice.random() < 0.3):
+            body += (self._touching(Access(buffer.name, slot), (*loops, outer, name)),)
+        nest = [(outer, buffer.slots // inner), (name, inner)]
+        self.dice.shuffle(nest)
+        for loop, trip in nest:
+            body = (Loop(loop, trip, body),)
+        return body[0]
+
+    def _touching(self, access: Access, loops: tuple[str, ...]) -> Instr:
+        instr = self._instr(loops)
+        if self.dice.random() < 0.4:
+            return replace(instr, reads=(*instr.reads, access))
+        return replace(instr, writes=(*instr.writes, access))
 
     def _while(self, depth: int, loops: tuple[str, ...]) -> While:
         name = self._name("t")

@@ -40,7 +40,7 @@ Value = Polynomial | None
 MOST_OPERATIONS = 6
 
 
-class _NoFormError(Exception):
+class NoFormError(Exception):
     """The register is read where no form of its value is known."""
 
 
@@ -51,10 +51,10 @@ def computed(
 
     `mentions` spares looking through the program again for the next register.
     """
-    form = _Form(register, mentions or Mentions())
+    form = Form(register, mentions or Mentions())
     try:
         body, _ = form.body(engine.body, Polynomial.of(0))
-    except _NoFormError:
+    except NoFormError:
         return None
     names = {r.name for r in engine.registers} - {register}
     new = (Register(name) for name in form.computed if name not in names)
@@ -62,7 +62,7 @@ def computed(
     return replace(engine, body=body, registers=(*kept, *new))
 
 
-class _Form:
+class Form:
     """Follows the value of one register through an engine program."""
 
     def __init__(self, register: str, mentions: Mentions) -> None:
@@ -79,7 +79,7 @@ class _Form:
         for place in self._places(nodes):
             out += nodes[start:place]
             out += self._without(nodes[place], value)
-            value = self._after(nodes[place], value)
+            value = self.after(nodes[place], value)
             start = place + 1
         return (*out, *nodes[start:]), value
 
@@ -91,19 +91,20 @@ class _Form:
 
     def _behind(self, nodes: Body, value: Value) -> Value:
         for place in self._places(nodes):
-            value = self._after(nodes[place], value)
+            value = self.after(nodes[place], value)
         return value
 
-    def _after(self, node: SyncNode, value: Value) -> Value:
+    def after(self, node: SyncNode, value: Value) -> Value:
+        """Return what the register holds behind a node that names it, if it holds that before."""
         match node:
             case Assign() if node.register == self._register:
                 return _substituted(node.value, self._register, value)
             case SyncLoop():
-                step = self._step(node)
+                step = self.step(node)
                 trip = _substituted(node.trip, self._register, value)
                 return value + step * trip if value and step and trip else None
             case SyncWhile():
-                step = self._step(node)
+                step = self.step(node)
                 return value if step and not step.terms else None
             case SyncIf():
                 then, orelse = self._behind(node.then, value), self._behind(node.orelse, value)
@@ -111,7 +112,7 @@ class _Form:
             case _:
                 return value
 
-    def _step(self, node: SyncLoop | SyncWhile) -> Value:
+    def step(self, node: SyncLoop | SyncWhile) -> Value:
         """Return what each iteration adds, if that is always the same."""
         if id(node) not in self._steps:
             self._steps[id(node)] = self._found_step(node)
@@ -157,7 +158,7 @@ class _Form:
         match node:
             case Assign() if node.register.name == self._register.name:
                 if node.register != self._register:
-                    raise _NoFormError
+                    raise NoFormError
             case Assign() if self._reads(node.value):
                 self._expression(value)  # no longer than what is worth it
                 yield self._assigned(node, value)
@@ -179,9 +180,9 @@ class _Form:
     def _loop(self, node: SyncLoop | SyncWhile, value: Value) -> Iterator[SyncNode]:
         before, load = self._load(node.load, value)
         if isinstance(node, SyncWhile) and (before or self._reads(node.condition)):
-            raise _NoFormError  # it is read again at every test
+            raise NoFormError  # it is read again at every test
         yield from before
-        step = self._step(node)
+        step = self.step(node)
         first = node.first if isinstance(node, SyncLoop) else 0
         begun = Polynomial.of(Iteration(node.iteration)) - Polynomial.of(first)
         body, _ = self.body(node.body, value + step * begun if value and step else None)
@@ -217,7 +218,7 @@ class _Form:
                 before.append(Assign(register, expr, wait.at))
                 wait = replace(wait, threshold=Threshold(register))
             elif register and self._reads(register):
-                raise _NoFormError
+                raise NoFormError
             kept.append(wait)
         return before, tuple(kept)
 
@@ -229,10 +230,10 @@ class _Form:
     def _expression(self, value: Value, more: int = 0) -> Expr:
         """Return an expression of a value and a number more, if it is not too long."""
         if value is None:
-            raise _NoFormError
+            raise NoFormError
         expr = self._sum(value).plus(more)
         if operations(expr) > MOST_OPERATIONS:
-            raise _NoFormError
+            raise NoFormError
         return expr
 
     def _reads(self, expr: Expr) -> bool:

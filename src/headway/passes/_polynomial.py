@@ -63,6 +63,18 @@ class Polynomial:
         parts = (part for product, _ in self.terms for part in product)
         return any(leaf == value for part in parts for leaf in leaves(part))
 
+    def substituted(self, value: Expr, new: Polynomial) -> Polynomial | None:
+        """Return it with something else for a value; None if that appears inside another value."""
+        found = Polynomial.of(0)
+        for product, factor in self.terms:
+            term = Polynomial.of(factor)
+            for part in product:
+                if part != value and any(leaf == value for leaf in leaves(part)):
+                    return None
+                term *= new if part == value else Polynomial.of(part)
+            found += term
+        return found
+
     def expression(self) -> Expr:
         """Return an expression with that value: products first, the number last."""
         return self.sum().plus(0)

@@ -9,7 +9,8 @@ Where there are too few, one step after the other until it fits:
 
 1. Registers that are never needed at the same time are one. Thresholds are computed right in front
    of their wait, so that they are not either.
-2. Registers that only count are computed where they are read, if their value has a closed form.
+2. Registers that only count are computed where they are read, if their value has a closed form;
+   then so are rows of captures that a nest of loops fills.
 3. Captures are made coarser: slots share registers, those of the longest row first, which becomes
    as short as its largest divisor; then all captures of a counter do. What is shared holds the
    latest of the positions, which is never after the point that waits, so that it is waited for
@@ -29,6 +30,7 @@ from headway.ir.walk import deep_nests
 from headway.passes._captures import Shared, with_shared
 from headway.passes._captures import choices as coarser
 from headway.passes._closed_forms import computed
+from headway.passes._closed_rows import candidates, row_computed
 from headway.passes._mentions import Mentions
 from headway.passes._sharing import shared
 from headway.passes.sync_pass import Concession
@@ -49,6 +51,11 @@ def exact_attempts(engine: EngineProgram) -> Iterator[EngineProgram]:
     mentions = Mentions()
     for register in engine.registers:
         found = computed(engine, register.name, mentions) if register.size == 1 else None
+        if found and register_count(fewer := shared(found)) < register_count(engine):
+            engine = fewer
+            yield engine
+    for row in candidates(engine, mentions):
+        found = row_computed(engine, row, mentions)
         if found and register_count(fewer := shared(found)) < register_count(engine):
             engine = fewer
             yield engine
