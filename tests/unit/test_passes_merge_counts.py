@@ -27,7 +27,7 @@ def program(body: str) -> SyncProgram:
       }}
       engine A {{ registers s loop i n {{ p waits C >= s s := s + 1 }} }}
       engine B {{ registers s loop i n {{ q waits C >= s s := s + 1 }} }}
-      engine C {{ registers s, t, u[2] {body} }}
+      engine C {{ registers s, t, u[2], v[2] {body} }}
     }}""")
 
 
@@ -41,7 +41,7 @@ def merged(body: str) -> str:
 
 def test_registers_to_which_the_same_is_added_are_one():
     text = merged("loop i n { c waits A >= s + 1, B >= t + 1 s := s + 1 t := t + 1 }")
-    assert "registers s, u[2]" in text
+    assert "registers s, u[2], v[2]" in text
     assert "c waits A >= s + 1, B >= s + 1 s := s + 1 }" in text
 
 
@@ -64,4 +64,30 @@ def test_what_another_register_tells_is_not_compared():
 
 
 def test_register_that_is_set_is_no_count():
-    assert "t := i" in merged("loop i n { c s := i t := i }")
+    assert "t := i + 1" in merged("loop i n { c s := i t := i + 1 }")
+
+
+def test_rows_that_are_set_together_and_to_the_same_are_one():
+    text = merged("loop i n { wait B >= t c waits A >= s s := i + 1 t := i + 1 }")
+    assert "registers s, u[2], v[2]" in text
+    assert "wait B >= s c waits A >= s s := i + 1 }" in text
+
+
+def test_rows_are_compared_once_the_counts_that_they_keep_are_one():
+    text = rows("v[i % 2] := s u[i % 2] := t s := s + 1 t := t + 1")
+    assert "registers s, v[2]" in text or "registers s, u[2]" in text
+    assert text.count(":=") == 2
+
+
+def test_rows_that_are_set_elsewhere_or_to_something_else_are_not():
+    assert rows("v[i % 2] := s u[(i + 1) % 2] := s s := s + 1").count(":=") == 3
+    assert rows("v[i % 2] := s u[i % 2] := s + 1 s := s + 1").count(":=") == 3
+    assert rows("v[i % 2] := s s := s + 1 u[i % 2] := s").count(":=") == 3
+    assert rows("v[i % 2] := s s := s + 1 if i { u[i % 2] := s }").count(":=") == 3
+
+
+def rows(assigns: str) -> str:
+    """Return the text of an engine C that waits for rows u and v, behind the pass."""
+    body = f"loop i n {{ wait A >= v[i % 2], B >= u[i % 2] c {assigns} }}"
+    found = to_text(PASS.apply(program(body), TARGET))
+    return " ".join(found[found.index("engine C {", found.index("engine B {\n    reg")) :].split())

@@ -63,10 +63,12 @@ def _largest_divisor(size: int) -> int:
 
 
 def captures(engine: EngineProgram) -> dict[str, str]:
-    """Return the registers that may share, with their counter.
+    """Return the registers that may share, with their counter; several are named by all of them.
 
-    They are thresholds of one counter, kept for later, and nothing is computed from them. After a
-    barrier positions count anew, so that the latest is not the largest: none may share then.
+    They are thresholds, kept for later, and nothing is computed from them. Those that hold
+    positions of several counters, which always are the same, share with others that do for all of
+    these. After a barrier positions count anew, so that the latest is not the largest: none may
+    share then.
     """
     counters: defaultdict[str, set[str]] = defaultdict(set)
     used: set[str] = set()
@@ -87,7 +89,7 @@ def captures(engine: EngineProgram) -> dict[str, str]:
             case _:
                 pass
     kept = Liveness(engine).carried - used
-    return {name: min(q) for name, q in counters.items() if len(q) == 1 and name in kept}
+    return {name: ".".join(sorted(q)) for name, q in counters.items() if name in kept}
 
 
 def with_shared(engine: EngineProgram, chosen: Shared) -> EngineProgram:

@@ -1,8 +1,8 @@
 """Make one register of registers that always hold the same.
 
-In     engine programs whose registers count signals
+In     engine programs whose registers count signals, or keep positions
 Out    the same with fewer registers and fewer operations: a register to which the same is added in
-       the same places as to another one is that one
+       the same places as to another one is that one; then so is a row that is set to the same
 Keeps  every instance waits for the same counters and thresholds
 Cost   linear in the engine programs
 
@@ -14,7 +14,9 @@ Cost   linear in the engine programs
     }
 
 All registers are 0 at first. Between the two additions nothing may be read: they stand in one group
-of assignments, and no other assignment of the group between them reads one of the two.
+of assignments, and no other assignment of the group between them reads one of the two. The same
+goes for rows of registers that are set together: `access.a.x[i % 2]` and `access.b.x[i % 2]` are
+one where a and b signal as often.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from itertools import groupby
 from headway.ir.expr import Binary, Expr
 from headway.ir.walk import deep_nests
 from headway.passes._mentions import reads
-from headway.passes._rewrite import renaming, with_values
+from headway.passes._rewrite import mapped, with_values
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -105,12 +107,54 @@ def _equal(engine: EngineProgram) -> dict[str, str]:
     return equal
 
 
+Setting = tuple[int, Expr, Expr]
+"""How a register is set: in which group, which one of a row, and to what."""
+
+
+def _alike(engine: EngineProgram) -> dict[str, str]:
+    """Return the rows that are always set together with another one and to the same, with that."""
+    groups = list(assignment_groups(engine.body))
+    sizes = {register.name: register.size for register in engine.registers}
+    found: defaultdict[str, list[Setting]] = defaultdict(list)
+    for number, group in enumerate(groups):
+        for node in group:
+            found[node.register.name].append((number, node.register.index, node.value))
+    firsts: dict[tuple[int, tuple[Setting, ...]], str] = {}
+    alike: dict[str, str] = {}
+    for name, settings in found.items():
+        if any(name in reads(index, value) for _, index, value in settings):
+            continue  # it counts
+        first = firsts.setdefault((sizes[name], tuple(settings)), name)
+        if first != name and _is_apart(groups, first, name) and _is_steady(groups, first, name):
+            alike[name] = first
+    return alike
+
+
+def _is_steady(groups: list[Group], a: str, b: str) -> bool:
+    """Tell whether nothing that two registers are set to changes from the one to the other."""
+    for group in groups:
+        places = [n for n, node in enumerate(group) if node.register.name in (a, b)]
+        if places:
+            first, last = places
+            used = reads(group[last].value, group[last].register.index)
+            if any(node.register.name in used for node in group[first:last]):
+                return False
+    return True
+
+
 def _of_engine(engine: EngineProgram) -> EngineProgram:
-    equal = _equal(engine)
+    counted = _merged(engine, _equal(engine))
+    return _merged(counted, _alike(counted))
+
+
+def _merged(engine: EngineProgram, equal: dict[str, str]) -> EngineProgram:
     if not equal:
         return engine
 
-    rename = renaming(equal)
+    def rename(expr: Expr) -> Expr | None:
+        if isinstance(expr, RegisterRef) and expr.name in equal:
+            return RegisterRef(equal[expr.name], mapped(expr.index, rename))
+        return None
 
     def rule(node: SyncNode) -> Iterator[SyncNode]:
         if not (isinstance(node, Assign) and node.register.name in equal):
