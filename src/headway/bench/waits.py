@@ -2,8 +2,9 @@
 
 `python -m headway.bench.waits` prints the table for the kernels of the suite and the packaged NKI
 kernels, on trn2; `--json FILE` writes it down, `--strategy NAME` takes another strategy than
-`counted`, and `--switch OPTION` switches one of its options off. `--why` says of the suite what the
-waits beyond the fewest are, and how many no program with waits at these places could leave out.
+`counted`, `--switch OPTION` switches one of its options off, and `--without PASS` leaves out a
+pass. `--why` says of the suite what the waits beyond the fewest are, and how many no program with
+waits at these places could leave out.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from headway.errors import InvalidInput
 from headway.frontends.nki.packaged import KERNELS
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
+from headway.passes.pipeline import ORDER
 from headway.registry import unknown
 from headway.sim import simulate, simulate_ideal
 from headway.strategies import Strategy
@@ -76,10 +78,16 @@ def packaged() -> Iterator[Made]:
             yield f"{kernel.package} {kernel.name}", kernel.record().program(), {}
 
 
-def row(title: str, program: Program, inputs: Inputs, strategy: Strategy) -> Row:
+def row(
+    title: str,
+    program: Program,
+    inputs: Inputs,
+    strategy: Strategy,
+    passes: tuple[str, ...] | None = None,
+) -> Row:
     """Synchronize, simulate and count. Raise HeadwayError as these do."""
     target = targets.load(TARGET)
-    synced = synchronize(program, target, strategy)
+    synced = synchronize(program, target, strategy, passes)
     run = simulate(synced, inputs, target)
     bound = bind(program, target)
     ideal = simulate_ideal(bound, inputs, target)
@@ -96,6 +104,15 @@ def switched(strategy: Strategy, names: Iterable[str]) -> Strategy:
             raise InvalidInput(unknown("option", name, tuple(options(strategy))))
     changed = {name: not getattr(strategy, name) for name in names}
     return replace(cast(Any, strategy), **changed) if changed else strategy
+
+
+def passes_without(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the passes but some. Raise InvalidInput on an unknown one."""
+    left_out = tuple(names)
+    for name in left_out:
+        if name not in ORDER:
+            raise InvalidInput(unknown("pass", name, ORDER))
+    return tuple(name for name in ORDER if name not in left_out)
 
 
 def lines(rows: Iterable[Row]) -> Iterator[str]:
@@ -124,9 +141,11 @@ def lines(rows: Iterable[Row]) -> Iterator[str]:
 WHY = ["program", "waits", *CLASSES, "places", "idle", "least", "ratio"]
 
 
-def _why(title: str, program: Program, inputs: Inputs, strategy: Strategy) -> list[str]:
+def _why(
+    title: str, program: Program, inputs: Inputs, strategy: Strategy, passes: tuple[str, ...]
+) -> list[str]:
     print(f"measuring {title}", file=sys.stderr)
-    synced = synchronize(program, TARGET, strategy)
+    synced = synchronize(program, TARGET, strategy, passes)
     found, fewer = surplus(synced, inputs), least(synced, inputs)
     waits = sum(found.values())
     numbers = (waits, *(found[each] for each in CLASSES), fewer.places, fewer.idle, fewer.waits)
@@ -140,17 +159,19 @@ def main() -> None:
     parser.add_argument(
         "--switch", metavar="OPTION", action="append", default=[], help="an option of the strategy"
     )
+    parser.add_argument("--without", metavar="PASS", action="append", default=[], help="a pass")
     parser.add_argument("--why", action="store_true", help="what the waits of the suite are")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     strategy = switched(strategies.load(args.strategy), args.switch)
+    passes = passes_without(args.without)
     if args.why:
-        print("\n".join(aligned([WHY, *(_why(*program, strategy) for program in suite())])))
+        print("\n".join(aligned([WHY, *(_why(*program, strategy, passes) for program in suite())])))
         return
     rows: list[Row] = []
     for program in chain(suite(), packaged()):
         print(f"measuring {program[0]}", file=sys.stderr)
-        rows.append(row(*program, strategy))
+        rows.append(row(*program, strategy, passes))
     print("\n".join(lines(rows)))
     if args.json:
         found = [{**asdict(row), "ratio": row.ratio} for row in rows]
