@@ -8,6 +8,7 @@ from headway import synchronize
 from headway.certify import certify
 from headway.check import check
 from headway.errors import InvalidProgram, SyntaxProblem
+from headway.ir import parse
 from headway.kernels import load
 from headway.passes.peel_loops import LONGEST, PASS
 from headway.sync import parse_sync, to_text, verify_sync
@@ -144,3 +145,25 @@ def test_only_loops_begin_elsewhere():
     text = SYNCED.format(body="while i i < n at 1 { add use }", start="")
     with pytest.raises(SyntaxProblem, match="at"):
         parse_sync(text)
+
+
+def test_loop_of_the_same_name_may_be_written_out_as_a_whole():
+    """Public attention kernels have many loops of one name; those were taken for begun ones."""
+    program = parse("""program @two_loops_of_one_name {
+      input n
+      engine A
+      engine B
+      buffer x
+      buffer y
+      loop j 3 {
+        A p writes(x) takes(10)
+        loop k n { B c reads(x) takes(10) }
+        A q writes(y) takes(10)
+        loop k 4 { B d reads(y) takes(10) }
+      }
+    }""")
+    found = synchronize(program, "generic", "counted")
+    text = to_text(found)
+    assert "loop k n - 1 at 1 {" in text
+    assert "d at k 3" in text
+    assert check(found, {"n": 3}).verdict == "exact"

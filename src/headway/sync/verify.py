@@ -213,8 +213,13 @@ class _EngineRules:
     def __init__(self, engine: EngineProgram, facts: _Facts, problems: Problems) -> None:
         self.issued: set[str] = set()
         self._engine = engine.engine
-        loops = (node for node in walk_sync(engine.body) if isinstance(node, SyncLoop))
-        self._begun = {loop.iteration: loop.first for loop in loops if loop.first}
+        self._begun = {  # by instruction: other loops may have the same name
+            (inside.instr, loop.iteration): loop.first
+            for loop in walk_sync(engine.body)
+            if isinstance(loop, SyncLoop) and loop.first
+            for inside in walk_sync(loop.body)
+            if isinstance(inside, Exec)
+        }
         self._facts = facts
         self._problems = problems
         self._rules = _RegisterRules(engine, facts, problems)
@@ -290,7 +295,7 @@ class _EngineRules:
         loops = tuple(loop for loop, _ in node.turns)
         trips = self._facts.trips[node.instr]
         innermost = _Around.innermost(self._facts.around[node.instr], len(loops))
-        whole = tuple(loop for loop in loops if loop not in self._begun)
+        whole = tuple(loop for loop in loops if (node.instr, loop) not in self._begun)
         is_other = self._facts.written_out.setdefault(node.instr, whole) != whole
         if is_other or innermost != loops or not trips.keys() >= set(whole):
             message = f"{shown(node.instr)} is not issued in each iteration of the loops around it"
@@ -298,7 +303,7 @@ class _EngineRules:
             self._problems.add(message, node.at, rule=rule)
             return
         for loop, number in node.turns:
-            if number >= self._begun.get(loop, trips.get(loop, 0)):
+            if number >= self._begun.get((node.instr, loop), trips.get(loop, 0)):
                 message = f"loop {shown(loop)} around {shown(node.instr)} has no iteration {number}"
                 self._problems.add(message, node.at, rule="iterations are numbered from 0")
 
