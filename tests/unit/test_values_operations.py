@@ -513,6 +513,25 @@ CASES: list[Case] = [
         "old",
     ),
     Case(
+        "old-mask-reduce",
+        "i, j = nl.arange(16)[:, None], nl.arange(24)[None, :]\n"
+        "out = nl.zeros((16, 1), nl.float32, buffer=nl.sbuf)\n"
+        "out[...] = nl.max(x[i, j], axis=1, keepdims=True, mask=(j < 10) & (i < 9))",
+        lambda x: np.where(np.arange(P)[:, None] < 9, x[:, :10].max(1, keepdims=True), 0),
+        {"x": X},
+        "old",
+        (P, 1),
+    ),
+    Case(
+        "old-mask-reduce-dimensions",
+        "i, j, k = nl.mgrid[0:16, 0:4, 0:6]\n"
+        "out = nl.sum(x.reshape((16, 4, 6))[i, j, k], axis=[2], mask=(k < 5))",
+        lambda x: x.reshape(P, 4, 6)[:, :, :5].sum(2),
+        {"x": X},
+        "old",
+        (P, 4),
+    ),
+    Case(
         "old-mask-outside",
         "i, j = nl.arange(16)[:, None], nl.arange(32)[None, :]\n"
         "wide = nl.zeros((16, 32), nl.float32, buffer=nl.sbuf)\n"

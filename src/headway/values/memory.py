@@ -135,6 +135,7 @@ def write(contents: Contents, at: Place, value: Any, mask: Any = None) -> None:
     """Write elements, converted; only where `mask` holds. Raise InvalidInput if it leaves."""
     dtype = numpy_type(at.view.dtype)
     shaped = fitted(converted(value, dtype), at.view.shape)
+    mask = None if mask is None else fitted(np.asarray(mask), at.view.shape)
     if at.table is None:
         window = _window(contents, at, dtype)
         window[...] = shaped if mask is None else np.where(mask, shaped, window)

@@ -47,8 +47,8 @@ def meaning(
     for tensor in (*reads, *writes):
         if tensor.dynamic and UNFOLLOWED in tensor.dynamic:
             return _unknown("an index was computed at run time, and its value is not followed")
-    is_matmul = call.operation == "matmul"
-    if mask is not None and not is_matmul and not _fits(call, mask, writes):
+    is_inside = mask is not None and _is_of_operands(call, mask, reads)
+    if mask is not None and not is_inside and not _fits(call, mask, writes):
         return _unknown("what a mask leaves out is followed element for element only")
     numbers: dict[str, Any] = {}
     words: list[tuple[str, str]] = []
@@ -63,7 +63,7 @@ def meaning(
         else:
             numbers[name] = kept
     if mask is not None:
-        numbers["inside" if is_matmul else "mask"] = Array(mask)
+        numbers["inside" if is_inside else "mask"] = Array(mask)
     indices = tuple([len(tensor.also) for tensor in (*reads, *writes)])
     roles = _roles(call.reads, call.writes, indices)
     return _means(call.operation, roles, tuple(numbers), tuple(words)), tuple(numbers.values())
@@ -89,11 +89,21 @@ _MASKABLE = frozenset(
 )
 
 
+def _is_of_operands(call: Call, mask: Any, reads: Sequence[Tensor]) -> bool:
+    """Tell whether a mask says which elements of the operands take part."""
+    if call.operation == "tensor_reduce":
+        return _covers(mask, reads[0].shape)
+    return call.operation == "matmul"
+
+
 def _fits(call: Call, mask: Any, writes: Sequence[Tensor]) -> bool:
     """Tell whether a mask has the shape of the only result, or may be repeated to it."""
-    if call.operation not in _MASKABLE or len(writes) != 1:
-        return False
-    shape, target = tuple(mask.shape), writes[0].shape
+    is_maskable = call.operation in _MASKABLE and len(writes) == 1
+    return is_maskable and _covers(mask, writes[0].shape)
+
+
+def _covers(mask: Any, target: tuple[int, ...]) -> bool:
+    shape = tuple(mask.shape)
     short = len(target) - len(shape)
     return short >= 0 and all(n in (1, size) for n, size in zip(shape, target[short:], strict=True))
 

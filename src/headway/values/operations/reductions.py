@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.values.functions import reduction
+from headway.errors import HeadwayError
+from headway.values.functions import plain_name, reduction
 from headway.values.numbers import as_float, np
 
 
 def tensor_reduce(
-    data: Any, op: str, axis: Any, negate: bool = False, keepdims: bool = False
+    data: Any,
+    op: str,
+    axis: Any,
+    negate: bool = False,
+    keepdims: bool = False,
+    inside: Any = None,
 ) -> Any:
-    """A reduction along axes; negated before it is written if it says so."""
+    """A reduction along axes; negated before it is written if it says so.
+
+    Elements that a mask leaves out take no part; where none is left nothing is written.
+    """
     del keepdims  # the elements are the same
     axes = tuple(int(a) for a in np.atleast_1d(axis))
-    result = reduction(op, data, axes)
-    return -result if negate else result
+    if inside is None:
+        result = reduction(op, data, axes)
+        return -result if negate else result
+    mask = np.broadcast_to(inside, data.shape)
+    name = plain_name(op)
+    if name not in _NEUTRAL:
+        raise HeadwayError(f"there are no values of {op} with a mask")
+    result = reduction(op, np.where(mask, as_float(data), np.float32(_NEUTRAL[name])), axes)
+    return {"dst": -result if negate else result, "mask": mask.any(axis=axes)}
+
+
+_NEUTRAL = {"add": 0, "maximum": -np.inf, "minimum": np.inf, "multiply": 1}
+"""What changes nothing, for each reduction."""
 
 
 def tensor_partition_reduce(data: Any, op: str) -> Any:
