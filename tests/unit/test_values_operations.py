@@ -443,6 +443,13 @@ CASES: list[Case] = [
         {"x": X, "lo": COLUMN, "hi": COLUMN},
     ),
     Case(
+        "core_barrier",
+        "out = nl.copy(x)\nother = nl.copy(x)\nnisa.core_barrier(out, (0, 1))\n"
+        "nisa.core_barrier([out, other], (0, 1))",
+        lambda x: x,
+        {"x": X},
+    ),
+    Case(
         "dropout",
         "out = nl.ndarray((16, 24), dtype=nl.float32)\nnisa.dropout(dst=out, data=x, prob=0.0)",
         lambda x: x,

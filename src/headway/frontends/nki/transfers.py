@@ -7,6 +7,7 @@ from typing import Any
 
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.calls import RANDOM, Call, without_values
+from headway.frontends.nki.means import Means
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.registers import Register
@@ -62,10 +63,13 @@ def core_barrier(data: Any, *settings: Any, engine: Any = None, **options: Any) 
     """Record a meeting with other cores: what was done to `data` is done before, the rest after."""
     del settings, options
     tensors: tuple[Tensor, ...] = sequence(data)
-    operands = [tensor.operand() for tensor in tensors]
     name = str(getattr(engine, "name", engine) or "gpsimd").rsplit(".", 1)[-1]
     work = Work("elementwise", 1, 0, tensors[0].dtype.name)
-    recorder().add("core_barrier", operands, operands, work, name)
+    sources, targets = (
+        " ".join(f"{role}{n}" for n in range(len(tensors))) for role in ("src", "dst")
+    )
+    call = Call("core_barrier", sources, writes=targets)
+    ew.recorded("core_barrier", tensors, tensors, work, name, call=call)
 
 
 def set_random_state(src_seeds: Tensor, engine: Any = None, **options: Any) -> None:
@@ -79,5 +83,7 @@ def set_random_state(src_seeds: Tensor, engine: Any = None, **options: Any) -> N
 def register_store(dst: Tensor, src: Register) -> Tensor:
     """Record that a register is written to memory."""
     work = Work("dma", 1, dst.itemsize, dst.dtype.name, "copy")
-    recorder().add("register_store", [*src.reads, *dst.also], [dst.operand()], work)
+    means = Means(settings=(("reason", "what is stored is in a register, which is not followed"),))
+    reads = [*src.reads, *dst.also]
+    recorder().add("register_store", reads, [dst.operand()], work, means=means)
     return dst

@@ -13,6 +13,11 @@ def copy(src: Any, **options: Any) -> Any:
     return src
 
 
+def core_barrier(**tiles: Any) -> dict[str, Any]:
+    """The tiles as they are: what meets there are cores."""
+    return {role.replace("src", "dst"): tile for role, tile in tiles.items()}
+
+
 def dma_compute(scales: Any = None, **sources: Any) -> Any:
     """The sum of the sources in float32, each times its scale."""
     tiles = [as_float(tile) for tile in sources.values()]
@@ -67,6 +72,7 @@ def affine(pattern: Any, offset: Any, channel_multiplier: Any, partitions: int) 
 
 OPERATIONS = {
     "copy": copy,
+    "core_barrier": core_barrier,
     "dma": copy,
     "dma_compute": dma_compute,
     "iota": iota,
