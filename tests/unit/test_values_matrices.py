@@ -183,3 +183,35 @@ def test_four_bit_elements_are_read_from_the_lowest_on(tmp_path: Path) -> None:
 
 def normal(seed: int, shape: tuple[int, ...]) -> Any:
     return np.random.default_rng(seed).standard_normal(shape, np.float32)
+
+
+# ---- the first matmul into a place
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "out.ap(pattern=[[48, 8], [1, 12]], offset=12 * k)",
+        "out.reshape((8, 4, 12))[:, k, :]",
+        "out[:, nl.ds(12 * k, 12)]",
+    ],
+)
+def test_each_place_of_a_psum_tile_begins_anew_in_whatever_form_it_is_named(
+    part: str, tmp_path: Path
+) -> None:
+    """A pattern counts as the whole tile for the order, and for this as what it reaches."""
+    body = f"""
+        result = nl.ndarray((8, 48), dtype=nl.float32, buffer=nl.shared_hbm)
+        a, b = nl.load(x), nl.load(y)
+        out = nl.ndarray((8, 48), dtype=nl.float32, buffer=nl.psum)
+        for k in range(4):
+            nisa.nc_matmul({part}, stationary=a, moving=b[:, nl.ds(12 * k, 12)])
+        nisa.nc_matmul(out, stationary=a, moving=b)
+        nl.store(result, value=nl.copy(out))
+        return result
+    """
+    args = {"x": "float32[16,8]", "y": "float32[16,48]"}
+    traced = recorded(tmp_path, body, args).traced()
+    x, y = normal(1, (16, 8)), normal(2, (16, 48))
+    (got,) = results(traced, {"x": x, "y": y})
+    np.testing.assert_allclose(got[:, :12], 2 * (x.T @ y)[:, :12], rtol=1e-5, atol=1e-5)
