@@ -56,6 +56,8 @@ class Order:
         self._sites = sites
         self._bodies = tuple(_bodies(body))
         self._accesses = defaultdict[int, _Accesses](_Accesses)  # by the number of a key
+        self._sharing = defaultdict[tuple[int, int], set[int]](set)  # keys, by body and slot
+        self._closing: dict[int, set[int]] = {}
         self._open: dict[tuple[int, int], _Ranges | None] = {}
 
     def without_implied(self, needs: Sequence[Sequence[Need]]) -> Sequence[Sequence[Need]]:
@@ -92,13 +94,31 @@ class Order:
         return kept
 
     def _is_implied(self, waits: list[_Wait], wait: _Wait) -> bool:
-        return len(waits) > 1 and any(self._implies(other, wait) for other in waits[-MOST:])
+        if len(waits) < 2:
+            return False
+        closing = self._closing_keys(wait[1])
+        if not closing:
+            return False
+        near = waits[-MOST:]
+        return any(self._implies(other, wait) for other in near if other[1] in closing)
+
+    def _closing_keys(self, key: int) -> set[int]:
+        """Return the other keys with an access wherever this one has: to the same slot there."""
+        found = self._closing.get(key)
+        if found is None:
+            accesses = self._index()[key]
+            sharing = (self._sharing[place] - {key} for place in set(accesses.keys))
+            found = next(sharing, set[int]())
+            for others in sharing:
+                if not found:
+                    break
+                found = found & others
+            self._closing[key] = found
+        return found
 
     def _implies(self, one: _Wait, other: _Wait) -> bool:
         """Tell whether a wait of an engine says as much as another, that is not before it."""
         (at, key), (later_at, later_key) = one, other
-        if key == later_key:
-            return False  # the analysis has looked at that
         pair = later_key, key
         if pair not in self._open:
             self._open[pair] = self._ranges(*pair)
@@ -134,6 +154,7 @@ class Order:
             for at, number, key in sorted(found):
                 self._accesses[number].steps.append(at)
                 self._accesses[number].keys.append(key)
+                self._sharing[key].add(number)
         return self._accesses
 
 
