@@ -37,6 +37,11 @@ PATIENCE = 3
 STRIDE = 128
 """Nodes of a body from one comparison with the walk before to the next."""
 
+BEGINNING = 8 * STRIDE
+"""Nodes of a body up to which its steps are remembered when it is walked twice at most: what is
+behind is hardly ever walked again, so that it costs more to remember than it saves. With groups all
+are, as each walk makes new ones."""
+
 MAX_THOROUGH, MAX_REFINED = 20_000, 60_000
 """Work that an effort may be expected to take: steps walked, and records merged."""
 
@@ -187,12 +192,14 @@ class Flow:
                 self._unroll(step, step.trip or 0)
                 return
         entry = list(self._levels.count)
-        is_repeated, self._visitor.remembers = self._visitor.remembers, self._effort > Effort.QUICK
+        visitor = self._visitor
+        before = visitor.repeats, visitor.remembers
+        visitor.repeats = visitor.remembers = self._effort > Effort.QUICK
         if self._effort == Effort.THOROUGH:
             walk = self._settle(step, entry)
         else:
             walk = self._descend(step, entry)
-        self._visitor.remembers = is_repeated
+        visitor.repeats, visitor.remembers = before
         if step.trip is None:
             self._restore(walk.tested)
             self._turn_unknown(step.rotations)
@@ -288,13 +295,17 @@ class Flow:
         key = (step.zone, self._is_last or all(isinstance(node, Step) for node in step.body))
         last = self._walks.get(key)
         passed: dict[int, _State] = {}
+        remembers = self._visitor.remembers
+        remembers_all = self._effort == Effort.THOROUGH or self._levels.has_groups
         for start in range(0, len(step.body), STRIDE):
             passed[start] = self._state(step.cells)
             if last and passed[start] == last.passed[start]:
                 self._restore(last.end)
                 passed = {**last.passed, **passed}
                 break
+            self._visitor.remembers = remembers and (remembers_all or start < BEGINNING)
             self._body(step.body[start : start + STRIDE])
+        self._visitor.remembers = remembers
         end = self._state(step.cells)
         self._walks[key] = _Passed(passed, end)
         return _Walk(head, tested, end)

@@ -61,8 +61,8 @@ class _Visit(NamedTuple):
 class Visitor:
     """The state at one point of the program, and how an instruction changes it.
 
-    `remembers`: the same steps will be visited again; one that finds everything as it was the last
-    time does the same again, at little cost.
+    `repeats`: the same steps will be visited again. `remembers`: and one that finds everything as
+    it was the last time does the same again, at little cost.
     """
 
     def __init__(self, steps: Steps, rules: Rules, has_meetings: bool, is_thorough: bool) -> None:
@@ -70,7 +70,7 @@ class Visitor:
         self.levels = Levels(len(steps.counters), steps.has_atoms)
         self.cells: _Cells = [None] * steps.cell_count
         self.known: Known = [[0] * len(steps.counters) for _ in steps.engines]
-        self.remembers = False
+        self.repeats = self.remembers = False
         self.iteration: int | None = None  # of loops that are walked as often as they run
         self._iterations: dict[int, Iterations] = {}
         self._visits: dict[int, _Visit] = {}
@@ -123,7 +123,7 @@ class Visitor:
                 kept = self._reduced(found) if len(found) > 1 else found
                 self._learn(step, found, known)
                 self._note(step, kept, known)
-            elif self.remembers or self.iteration is not None:
+            elif self.repeats or self.iteration is not None:
                 self._note(step, found, known)
         self._signal(step, known)
 
