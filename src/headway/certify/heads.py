@@ -85,10 +85,18 @@ def _common(a: State, b: State, v: Value, w: Value) -> Value:
 class Head:
     """Sorts states at the head of a loop into cases: turns from `most` on are one case.
 
-    `wanted` are numbers that are told apart, and modulo what.
+    `wanted` are numbers that are told apart, and modulo what; of `kept` ones, whether they are 0.
     """
 
-    def __init__(self, name: str, most: int, wanted: Mapping[Form, int], around: list[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        most: int,
+        wanted: Mapping[Form, int],
+        around: list[str],
+        kept: Iterable[Form] = (),
+    ) -> None:
+        self.kept = tuple(kept)
         self.turn, self.most, self.wanted = linear(Iteration(name)), most, wanted
         self.around = [linear(Iteration(each)) for each in around]
 
@@ -120,6 +128,12 @@ class Head:
             elif f not in self.around or number.modulus:
                 number = known(number.rest, modulus, number.least if f in self.around else -inf)
             found[f] = number
+        for f in self.kept:
+            number = state.number(f)
+            if number.least >= 1:
+                found[f] = known(0, 1, 1)
+            elif number == known(0):
+                found[f] = number
         return found
 
 

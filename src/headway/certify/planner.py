@@ -9,10 +9,9 @@ until nothing changes. The result is not to be trusted.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import takewhile
-from math import gcd, lcm
 from typing import Any
 
 from headway.certify.followed import followed
@@ -26,7 +25,8 @@ from headway.certify.heads import (
     slopes_of,
 )
 from headway.certify.marks import touched
-from headway.certify.numbers import OPERATIONS, Form, form, is_about, known, linear, names, plus
+from headway.certify.numbers import Form, form, is_about, known, linear, names, plus
+from headway.certify.residues import modulos, remainders, together, without_constant
 from headway.certify.state import Key, State
 from headway.certify.statement import Block, Bodies, Refused, Statement, Step, steps_in
 from headway.certify.verify import ONE, Walk
@@ -50,12 +50,20 @@ class Planner(Walk):
     `is_fine`: what slots of inner loops turn with is told apart in outer loops too.
     """
 
-    def __init__(self, statement: Statement, exact: dict[str, int], is_fine: bool = True) -> None:
+    def __init__(
+        self,
+        statement: Statement,
+        exact: dict[str, int],
+        is_fine: bool = True,
+        kept: Iterable[Form] = (),
+    ) -> None:
         super().__init__(statement, followed(statement))
         self.counters: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for engine, name, _, q in self.keys:
             self.counters[engine, name].add(q)
         self._is_fine = is_fine
+        self.kept = tuple(kept)
+        self.kept_names = {name for f in self.kept for (atom,), _ in f for name in names(atom)}
         self._steps = 0
         self._exact = exact
         self._pools: dict[tuple[int, ...], Pool] = {}
@@ -103,7 +111,7 @@ class Planner(Walk):
         most = self._exact.get(node.iteration, self._asked(node))
         self._around.append(node.iteration)
         self._wanted.append(together(self._wanted[-1], self._turning(node)))
-        head = Head(node.iteration, most, self._wanted[-1], self._around)
+        head = Head(node.iteration, most, self._wanted[-1], self._around, self.kept)
         turn = linear(Iteration(node.iteration))
         trip, again = (linear(node.trip), None) if isinstance(node, Loop) else (None, node.control)
 
@@ -230,59 +238,6 @@ class Planner(Walk):
     def is_inside(self, name: str) -> bool:
         """Tell whether a name is the iteration of a loop around."""
         return name in self._around
-
-
-def modulos(expr: Expr) -> Iterator[tuple[Expr, int]]:
-    """Yield what an expression takes modulo a number."""
-    if isinstance(expr, Binary):
-        if expr.operator == "%" and isinstance(expr.right, int) and expr.right > 0:
-            yield expr.left, expr.right
-        yield from modulos(expr.left)
-        yield from modulos(expr.right)
-
-
-def remainders(expr: Expr, slots: int) -> Iterator[tuple[Form, int]]:
-    """Yield what has to be known for an expression to be known modulo `slots`."""
-    terms: dict[tuple[str, ...], int] = {}
-    for atoms, n in linear(expr):
-        inner = [OPERATIONS[atom] for atom in atoms if atom in OPERATIONS]
-        turning = [(o.left, o.right) for o in inner if o.operator == "%"]
-        for left, right in turning:
-            if isinstance(right, int) and right > 0:
-                yield from remainders(left, right)
-        if atoms and n % slots and not turning:
-            terms[atoms] = n
-    if terms:
-        yield form(terms), slots
-
-
-def without_constant(f: Form) -> Form:
-    """Return a form without its constant."""
-    return tuple((atoms, n) for atoms, n in f if atoms)
-
-
-def together(around: Mapping[Form, int], wanted: Iterable[tuple[Form, int]]) -> dict[Form, int]:
-    """Return few residues that all those follow from: of single names, where one stands alone."""
-    found: dict[Form, int] = {}
-    rest = list(dict.fromkeys([*around.items(), *wanted]))
-    while True:
-        left: list[tuple[Form, int]] = []
-        for f, slots in rest:
-            others: dict[tuple[str, ...], int] = {}
-            for atoms, n in f:
-                single, new = form({atoms: 1}), slots // gcd(n, slots)
-                if len(f) == 1 or (single in found and found[single] % new == 0):
-                    found[single] = lcm(found.get(single, 1), new)
-                else:
-                    others[atoms] = n
-            if others:
-                left.append((form(others), slots))
-        if left == rest:
-            break
-        rest = left
-    for f, slots in rest:
-        found[f] = lcm(found.get(f, 1), slots)
-    return found
 
 
 class Course:
@@ -458,7 +413,7 @@ class Course:
                     break
                 self._alone(engine)
         for name in sorted(trip):
-            if not self.planner.is_inside(name):
+            if not self.planner.is_inside(name) and name not in self.planner.kept_names:
                 if any(is_about(f, name) for state in self.states for f in state.numbers):
                     self._join(name)
 
