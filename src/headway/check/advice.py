@@ -19,6 +19,7 @@ from headway.check.schedule import MOST
 from headway.check.verdict import Finding, Verdict
 from headway.errors import OverLimit
 from headway.ir.expr import Inputs
+from headway.spec import Instance
 from headway.sync.expand import expand
 from headway.sync.program import Flag, SyncProgram
 
@@ -87,8 +88,12 @@ class _Advice:
 
     def _early(self, need: Need, finding: Finding) -> Finding:
         """Tell through which memory it depends, and what the wait has to be."""
-        q = finding.counter
-        notes = [self._through(need, finding)]
+        q, before = finding.counter, self._past.required(need, finding.counter)
+        notes = [self._through(need.instance, before)]
+        if not self._past.is_shown(q, need.required[q]):
+            notes.append(f"{before} is silent, and no instance of {q} behind it signals")
+            way_out = f"let {before.node.name} signal, or one behind it on {q}, and wait for that"
+            return self._with(finding, notes, way_out)
         base, written = self._past.before(need, finding)
         required = finding.required - base
         notes += self._reset(q, base)
@@ -99,8 +104,7 @@ class _Advice:
             return self._with(
                 finding,
                 notes,
-                f"set {finding.wait.removeprefix('take ')} behind"
-                f" {self._past.instance(q, finding.required)}, and take it here",
+                f"set {finding.wait.removeprefix('take ')} behind {before}, and take it here",
             )
         if finding.wait:
             notes += self._past.told_by(q, base, finding.required)
@@ -118,10 +122,8 @@ class _Advice:
                 way_out = f"let {flag.name} come from {q}"
         return self._with(finding, notes, way_out)
 
-    def _through(self, need: Need, finding: Finding) -> str:
+    def _through(self, instance: Instance, before: Instance) -> str:
         """Return through which memory an instance depends on the one that it must wait for."""
-        instance = need.instance
-        before = self._past.instance(finding.counter, finding.required)
         for cell in instance.reads:
             if cell in before.writes:
                 return f"{instance} reads {cell.buffer}[{cell.slot}], which {before} writes"

@@ -32,9 +32,13 @@ class History:
         for need in needs:
             self._on.setdefault(need.instance.counter, []).append(need.instance)
 
-    def instance(self, counter: str, number: int) -> Instance:
-        """Return the instance that gives a signal of a counter."""
-        return self._on[counter][self.signals.position(counter, number) - 1]
+    def required(self, need: Need, counter: str) -> Instance:
+        """Return the last instance of a counter that an instance depends on."""
+        return self._on[counter][need.required[counter] - 1]
+
+    def is_shown(self, counter: str, position: int) -> bool:
+        """Tell whether a signal shows a completion: a silent one needs another behind it."""
+        return self.signals.cover(counter, position) <= len(self._on[counter])
 
     def barriers(self) -> dict[str, int]:
         """Return how many barriers each engine runs."""
