@@ -341,6 +341,35 @@ CASES: list[Case] = [
         dtype="int32",
     ),
     out(
+        "nonzero_with_count-dimensions",
+        "memset(dst=out, value=7)\n"
+        "nisa.nonzero_with_count(dst=out, src=i.reshape((16, 1, 24)), index_offset=100)",
+        lambda i: places(i)[:, None],
+        args={"i": f"int32[{P},{F}]"},
+        shape=(P, 1, F + 1),
+        dtype="int32",
+    ),
+    out(
+        "tensor_scalar-unary",
+        "tensor_scalar(dst=out, data=x, op0=nl.abs, operand0=0.0, op1=nl.add, operand1=1.0)",
+        lambda x: np.abs(x) + 1,
+    ),
+    out(
+        "tensor_scalar-unary-alone",
+        "tensor_scalar(dst=out, data=x, op0=nl.square, operand0=None)",
+        np.square,
+    ),
+    Case(
+        "tensor_scalar_reduce-unary",
+        "tile = nl.ndarray((16, 24), dtype=nl.float32)\n"
+        "out = nl.ndarray((16, 1), dtype=nl.float32)\n"
+        "nisa.tensor_scalar_reduce(dst=tile, data=x, op0=nl.abs, operand0=0.0,"
+        " reduce_op=nl.maximum, reduce_res=out)",
+        lambda x: np.abs(x).max(1, keepdims=True),
+        {"x": X},
+        shape=(P, 1),
+    ),
+    out(
         "sequence_bounds",
         "sequence_bounds(dst=out, segment_ids=i)",
         bounds,

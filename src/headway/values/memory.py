@@ -135,7 +135,7 @@ def write(contents: Contents, at: Place, value: Any, mask: Any = None) -> None:
     """Write elements, converted; only where `mask` holds. Raise InvalidInput if it leaves."""
     dtype = numpy_type(at.view.dtype)
     shaped = fitted(converted(value, dtype), at.view.shape)
-    mask = None if mask is None else fitted(np.asarray(mask), at.view.shape)
+    mask = None if mask is None else _mask(np.asarray(mask), at.view.shape)
     if at.table is None:
         window = _window(contents, at, dtype)
         window[...] = shaped if mask is None else np.where(mask, shaped, window)
@@ -145,6 +145,13 @@ def write(contents: Contents, at: Place, value: Any, mask: Any = None) -> None:
     if mask is not None:
         chosen = chosen & np.broadcast_to(mask, at.view.shape)
     elements[found[chosen]] = np.broadcast_to(shaped, at.view.shape)[chosen]
+
+
+def _mask(mask: Any, shape: tuple[int, ...]) -> Any:
+    """Return a mask that numpy repeats to a shape; one of a truth value per partition leads."""
+    if mask.ndim < len(shape) and mask.size == shape[0]:
+        return mask.reshape(shape[0], *(1,) * (len(shape) - 1))
+    return fitted(mask, shape)
 
 
 def fitted(value: Any, shape: tuple[int, ...]) -> Any:

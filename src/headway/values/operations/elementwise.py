@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from headway.errors import HeadwayError
-from headway.values.functions import are_wide_integers, binary, plain_name, reduction, unary
+from headway.values.functions import UNARY, are_wide_integers, binary, plain_name, reduction, unary
 from headway.values.numbers import as_float, is_array, np
 
 
@@ -26,7 +26,9 @@ def beside(operand: Any, data: Any) -> Any:
 
 
 def ordered(op: str, left: Any, right: Any, is_reversed: bool) -> Any:
-    """Return `left op right`, or the other way round."""
+    """Return `left op right`, or the other way round; of some functions there is only `op left`."""
+    if plain_name(op) in UNARY:
+        return unary(op, left)
     return binary(op, right, left) if is_reversed else binary(op, left, right)
 
 
@@ -54,7 +56,7 @@ def tensor_tensor(data1: Any, data2: Any, op: str) -> Any:
 def tensor_scalar(
     data: Any,
     op0: str,
-    operand0: Any,
+    operand0: Any = None,
     op1: str = "",
     operand1: Any = None,
     reverse0: bool = False,
@@ -84,7 +86,7 @@ def scalar_tensor_tensor(
 def tensor_scalar_reduce(
     data: Any,
     op0: str,
-    operand0: Any,
+    operand0: Any = None,
     reduce_op: str = "add",
     reverse0: bool = False,
     reduce_cmd: str = "",
