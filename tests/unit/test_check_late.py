@@ -31,8 +31,10 @@ def test_late_wait_tells_its_thresholds_as_given_and_as_required():
 
 def test_cost_is_what_the_exact_program_saves():
     # One slot in effect: 9 x (100 + 150) ns; two slots: 100 + 9 x 150 ns.
-    (cost,) = costs(DOUBLE_BUFFER, {"n": 9}, latency)
+    steps: list[str] = []
+    (cost,) = costs(DOUBLE_BUFFER, {"n": 9}, latency, steps.append)
     assert (cost.latency, cost.ns) == (2250, 800)
+    assert steps == ["what 1 late waits cost: 0 %"]
     exact = EXAMPLE.read_text(encoding="utf-8").replace("vector >= used", "vector >= used - 1")
     assert latency(parse_sync(exact), {"n": 9}) == 2250 - 800
     assert costs(parse_sync(exact), {"n": 9}, latency) == []

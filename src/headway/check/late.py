@@ -164,15 +164,22 @@ class Cost(NamedTuple):
     latency: float
 
 
-def costs(sync: SyncProgram, inputs: Inputs, latency: Latency) -> list[Cost]:
-    """Return what each late wait costs: `latency` simulates. Raise as it does.
+def costs(
+    sync: SyncProgram,
+    inputs: Inputs,
+    latency: Latency,
+    progress: Callable[[str], None] = lambda step: None,
+) -> list[Cost]:
+    """Return what each late wait costs: `latency` simulates, twice for each. Raise as it does.
 
     Both programs that are compared compute the threshold in the same way, so the difference is
-    that of standing still. The rest of the program stays as it is.
+    that of standing still. The rest of the program stays as it is. `progress` is told how far.
     """
     whole = latency(sync, inputs)
     found: list[Cost] = []
-    for late in late_waits(sync, inputs):
+    lates = late_waits(sync, inputs)
+    for number, late in enumerate(lates):
+        progress(f"what {len(lates)} late waits cost: {10 * number // len(lates) * 10} %")
         changed = with_thresholds(sync, late)
         ns = None
         if changed is not None:

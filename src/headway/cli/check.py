@@ -106,6 +106,7 @@ def _check_binary(module: Module, args: Namespace) -> int:
 def _costs(synced: SyncProgram, inputs: Inputs, args: Namespace) -> list[Cost]:
     from headway import targets
     from headway.check.late import costs
+    from headway.progress import Progress
     from headway.sim import simulate
 
     target = targets.load(args.target or synced.target)
@@ -113,7 +114,7 @@ def _costs(synced: SyncProgram, inputs: Inputs, args: Namespace) -> list[Cost]:
     def latency(program: SyncProgram, inputs: Inputs) -> float:
         return simulate(program, inputs, target).latency
 
-    return costs(synced, inputs, latency)
+    return costs(synced, inputs, latency, Progress())
 
 
 def _cost_line(cost: Cost) -> str:
