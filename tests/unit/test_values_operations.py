@@ -508,6 +508,28 @@ CASES: list[Case] = [
         shape=(P, 8),
     ),
     Case(
+        "pattern-of-another-type",
+        "out = nl.copy(x.ap(pattern=[[48, 16], [2, 8]], offset=2, dtype=nl.uint16))",
+        lambda x: x.view(np.uint16)[:, 2:18:2],
+        {"x": X},
+        shape=(P, 8),
+        dtype="uint16",
+    ),
+    Case(
+        "pattern-of-a-view",
+        "out = nl.copy(x[:, 4:24].ap(pattern=[[24, 16], [1, 8]], offset=2))",
+        lambda x: x[:, 6:14],
+        {"x": X},
+        shape=(P, 8),
+    ),
+    Case(
+        "pattern-of-a-view-inherits",
+        "out = nl.copy(x[:, 4:24].ap(pattern=[[24, 16], [1, 8]]))",
+        lambda x: x[:, 4:12],
+        {"x": X},
+        shape=(P, 8),
+    ),
+    Case(
         "old-matmul",
         "out = nl.copy(nl.matmul(x, y, transpose_x=True))",
         lambda x, y: x.T @ y,

@@ -206,14 +206,15 @@ class Tensor(Views):
     ) -> Tensor:
         """Return an access pattern of the whole memory; its box is the whole memory.
 
-        Steps and the offset are in elements of the memory. What the offsets known at run time count
-        are rows of dimension `indirect_dim`.
+        Steps and the offset are in elements of the pattern's type; the offset is added to that of
+        this view. What the offsets known at run time count are rows of dimension `indirect_dim`.
         """
         base = whole(self.storage, self.storage.shape, self.dtype)
-        size = self.storage.dtype.itemsize
+        kind = dtype_of(dtype or self.dtype)
+        size = kind.itemsize
         counts = tuple(int(count) for _, count in pattern)
         view = base._rearranged(counts, [int(step) * size for step, _ in pattern])
-        row = _row(self.root, size, int(indirect_dim))
+        row = _row(self.root, self.itemsize, int(indirect_dim))
         also, dynamic = list(self.also), list(self.dynamic)
         shift: Number = 0
         for index, axis in ((scalar_offset, None), (vector_offset, 0)):
@@ -223,8 +224,8 @@ class Tensor(Views):
                 shift = shift + index * row
         return replace(
             view,
-            dtype=dtype_of(dtype or self.dtype),
-            offset=size * (0 if offset is None else offset) + shift,
+            dtype=kind,
+            offset=self.offset + size * (0 if offset is None else offset) + shift,
             also=tuple(also),
             dynamic=tuple(dynamic),
         )
