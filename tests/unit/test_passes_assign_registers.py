@@ -12,7 +12,7 @@ from headway.check.generate import Shape, generate
 from headway.compiler import fit, synchronize
 from headway.errors import UnsupportedByTarget
 from headway.ir import parse
-from headway.passes._captures import choices, with_shared
+from headway.passes._captures import Coarser, choices
 from headway.passes._closed_forms import computed
 from headway.passes.assign_registers import PASS, exact_attempts, register_count
 from headway.sim import simulate
@@ -86,7 +86,7 @@ def test_row_becomes_as_short_as_its_largest_divisor_before_it_is_one():
     body = "registers s[6] loop i n {{ c waits A >= s[{0}] s[{0}] := i + 1 }}"
     for index, shorter in (("i % 6", "i % 3"), ("(i + 1) % 6", "(i + 1) % 3"), ("n", "n % 3")):
         given = engine(body.format(index))
-        first, second = (with_shared(given, choice) for choice in choices(given))
+        first, second = (Coarser(given).with_shared(choice) for choice in choices(given))
         assert f"c waits A >= s[{shorter}]" in text(first)
         assert [register_count(found) for found in (first, second)] == [3, 1]
 

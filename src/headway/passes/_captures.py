@@ -92,29 +92,46 @@ def captures(engine: EngineProgram) -> dict[str, str]:
     return {name: ".".join(sorted(q)) for name, q in counters.items() if name in kept}
 
 
-def with_shared(engine: EngineProgram, chosen: Shared) -> EngineProgram:
-    """Return an engine program in which these captures share registers."""
+class Coarser:
+    """Makes captures of an engine program share registers, in one way or another.
 
-    rising = _rising(engine)
+    Captures that have the same row in several ways are one object.
+    """
 
-    def rename(expr: Expr) -> Expr | None:
-        return place(expr) if isinstance(expr, RegisterRef) and expr.name in chosen else None
+    def __init__(self, engine: EngineProgram) -> None:
+        self._engine = engine
+        self._rising = _rising(engine)
+        self._made: dict[tuple[int, Register], Assign] = {}  # by node, which the program keeps
 
-    def place(register: RegisterRef) -> RegisterRef:
-        row = chosen[register.name]
-        return RegisterRef(row.name, _modulo(register.index, row.size))
+    def with_shared(self, chosen: Shared) -> EngineProgram:
+        """Return the engine program in which these captures share registers."""
 
-    def rule(node: SyncNode) -> Iterator[SyncNode]:
-        if isinstance(node, Assign) and node.register.name in chosen:
-            register = place(node.register)
-            is_latest = node.value in rising  # it never falls, so that what comes last is more
+        def rename(expr: Expr) -> Expr | None:
+            if isinstance(expr, RegisterRef) and expr.name in chosen:
+                return _place(expr, chosen[expr.name])
+            return None
+
+        def rule(node: SyncNode) -> Iterator[SyncNode]:
+            if isinstance(node, Assign) and node.register.name in chosen:
+                yield self._capture(node, chosen[node.register.name])
+            else:
+                yield with_values(node, rename)
+
+        registers = tuple(dict.fromkeys(chosen.get(r.name, r) for r in self._engine.registers))
+        return replace(self._engine, body=rewritten(self._engine.body, rule), registers=registers)
+
+    def _capture(self, node: Assign, row: Register) -> Assign:
+        made = self._made.get((id(node), row))
+        if made is None:
+            register = _place(node.register, row)
+            is_latest = node.value in self._rising  # never falls: what comes last is more
             latest = node.value if is_latest else Binary("max", register, node.value)
-            yield replace(node, register=register, value=latest)
-        else:
-            yield with_values(node, rename)
+            made = self._made[id(node), row] = Assign(register, latest, node.at)
+        return made
 
-    registers = dict.fromkeys(chosen.get(r.name, r) for r in engine.registers)
-    return replace(engine, body=rewritten(engine.body, rule), registers=tuple(registers))
+
+def _place(register: RegisterRef, row: Register) -> RegisterRef:
+    return RegisterRef(row.name, _modulo(register.index, row.size))
 
 
 def _modulo(index: Expr, size: int) -> Expr:

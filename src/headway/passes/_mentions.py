@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headway.ir.expr import Binary, Expr
+from headway.ir.expr import Binary, Expr, Iteration
 from headway.sync.program import (
     Assign,
     Exec,
@@ -34,7 +34,7 @@ def reads(*exprs: Expr | None) -> Names:
 
 
 def _collect(expr: Expr, found: set[str]) -> None:
-    if isinstance(expr, int):
+    if isinstance(expr, int | Iteration):
         return
     if isinstance(expr, Binary):
         _collect(expr.left, found)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from headway.passes._liveness import Liveness
-from headway.passes._mentions import Mentions, Names, reads
+from headway.passes._mentions import Mentions, Names
 from headway.passes._rewrite import renaming, with_values
 from headway.sync.program import (
     Assign,
@@ -26,9 +26,7 @@ def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EnginePro
 
     `mentions` are those of other programs with the same parts.
     """
-    sunk = replace(engine, body=_of_body(engine.body))
-    single = [register.name for register in engine.registers if register.size == 1]
-    groups = Liveness(sunk, mentions).groups(single)
+    sunk, groups = _grouped(engine, mentions or Mentions())
     if all(name == group for name, group in groups.items()):
         return engine
 
@@ -38,25 +36,42 @@ def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EnginePro
         new = with_values(node, rename)
         return () if isinstance(new, Assign) and new.value == new.register else (new,)
 
-    registers = dict.fromkeys(
-        Register(groups[r.name]) if r.name in groups else r for r in engine.registers
-    )
-    return replace(sunk, body=rewritten(sunk.body, rule), registers=tuple(registers))
+    registers = _registers(engine, groups)
+    return replace(sunk, body=rewritten(sunk.body, rule), registers=registers)
 
 
-def _of_body(body: Body) -> Body:
+def shared_count(engine: EngineProgram, mentions: Mentions) -> int:
+    """Return how many registers that would be, which takes less time."""
+    _, groups = _grouped(engine, mentions)
+    return sum(register.size for register in _registers(engine, groups))
+
+
+def _grouped(engine: EngineProgram, mentions: Mentions) -> tuple[EngineProgram, dict[str, str]]:
+    """Return the program as registers are shared in it, and the one that each becomes."""
+    sunk = replace(engine, body=_of_body(engine.body, mentions))
+    single = [register.name for register in engine.registers if register.size == 1]
+    return sunk, Liveness(sunk, mentions).groups(single)
+
+
+def _registers(engine: EngineProgram, groups: Mapping[str, str]) -> tuple[Register, ...]:
+    found = (Register(groups[r.name]) if r.name in groups else r for r in engine.registers)
+    return tuple(dict.fromkeys(found))
+
+
+def _of_body(body: Body, mentions: Mentions) -> Body:
     """Compute thresholds as late as possible, in this body and those inside."""
 
     def again(node: SyncNode) -> SyncNode:
         match node:
             case SyncLoop() | SyncWhile():
-                return replace(node, body=_of_body(node.body))
+                return replace(node, body=_of_body(node.body, mentions))
             case SyncIf():
-                return replace(node, then=_of_body(node.then), orelse=_of_body(node.orelse))
+                then, orelse = _of_body(node.then, mentions), _of_body(node.orelse, mentions)
+                return replace(node, then=then, orelse=orelse)
             case _:
                 return node
 
-    return sunk(tuple(map(again, _one_by_one(body))))
+    return sunk(map(again, _one_by_one(body)), mentions)
 
 
 def _one_by_one(body: Body) -> Iterator[SyncNode]:
@@ -67,7 +82,7 @@ def _one_by_one(body: Body) -> Iterator[SyncNode]:
             yield node
 
 
-def sunk(body: Body) -> Body:
+def sunk(body: Iterable[SyncNode], mentions: Mentions) -> Body:
     """Move each assignment behind the waits that follow it and do not read it."""
     out: list[SyncNode] = []
     held: dict[str, tuple[Assign, Names]] = {}  # by register, with what they read
@@ -77,14 +92,14 @@ def sunk(body: Body) -> Body:
 
     for node in body:
         if isinstance(node, Assign):
-            name, values = node.register.name, reads(node.value, node.register.index)
+            name, values = node.register.name, mentions.read(node)
             is_read = any(name in others for _, others in held.values())
             if name in held or is_read or not held.keys().isdisjoint(values):
                 release(list(held))
             held[name] = (node, values)
             continue
         if isinstance(node, Waits):
-            read = reads(*(wait.threshold.register for wait in node.waits))
+            read = mentions.read(node)
             release([name for name in held if name in read])
         else:
             release(list(held))

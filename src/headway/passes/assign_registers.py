@@ -27,12 +27,12 @@ from dataclasses import dataclass, replace
 
 from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.walk import deep_nests
-from headway.passes._captures import Shared, with_shared
+from headway.passes._captures import Coarser, Shared
 from headway.passes._captures import choices as coarser
 from headway.passes._closed_forms import computed
 from headway.passes._closed_rows import candidates, row_computed
 from headway.passes._mentions import Mentions
-from headway.passes._sharing import shared
+from headway.passes._sharing import shared, shared_count
 from headway.passes.sync_pass import Concession
 from headway.sync.program import EngineProgram, Register, SyncProgram
 from headway.targets.target import Target
@@ -71,17 +71,16 @@ def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Conce
         if register_count(exact) <= most:
             return exact, ()
     choices = list(coarser(exact))
-
-    mentions = Mentions()
+    mentions, captures = Mentions(), Coarser(exact)
 
     def fits(choice: Shared) -> bool:
-        return register_count(shared(with_shared(exact, choice), mentions)) <= most
+        return shared_count(captures.with_shared(choice), mentions) <= most
 
     first = bisect_left(choices, True, key=fits)  # ever fewer registers
     if first < len(choices):
-        attempt = shared(with_shared(exact, choices[first]))
+        attempt = shared(captures.with_shared(choices[first]), mentions)
         return attempt, _concessions(engine, choices[first], most)
-    least = shared(with_shared(exact, choices[-1])) if choices else exact
+    least = shared(captures.with_shared(choices[-1]), mentions) if choices else exact
     raise UnsupportedByTarget(_too_many(engine, register_count(least), most))
 
 
