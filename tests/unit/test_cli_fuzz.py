@@ -113,7 +113,15 @@ def test_mutants_that_make_no_difference_are_listed_with_the_reason(cli: Cli, tm
 def test_a_list_is_of_mutants(cli: Cli):
     result = cli("fuzz", "--programs", "1", "--list", "x.jsonl")
     assert (result.code, result.out) == (1, "")
-    assert result.err == "error: --list and --in-turn are about mutants: add --mutants\n"
+    assert result.err == "error: --list is about mutants: add --mutants\n"
+
+
+def test_programs_are_tried_with_one_way_each_in_turn(cli: Cli):
+    given = ("fuzz", "--programs", "4", "--seed", "8", "--strategies", "static,counted", "--json")
+    every, turns = (json.loads(cli(*given, *more).out) for more in ((), ("--in-turn",)))
+    assert every["refused"] == {"static": 4}  # their loops have trip counts of run time
+    assert turns["refused"] == {"static": 2}
+    assert turns["instances"] == every["instances"]
 
 
 @dataclass(frozen=True)

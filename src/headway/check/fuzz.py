@@ -69,13 +69,22 @@ class Outcome(NamedTuple):
     refused: tuple[str, ...] = ()
 
 
+def in_turn(candidates: tuple[Candidate, ...], seed: int) -> tuple[Candidate, ...]:
+    """Return one of the candidates, the next one for the next seed."""
+    return (candidates[seed % len(candidates)],)
+
+
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What every seed is tried with. All of it can be sent to another process."""
+    """What every seed is tried with. All of it can be sent to another process.
+
+    `is_in_turn`: with one of the candidates, the next one for the next seed.
+    """
 
     candidates: tuple[Candidate, ...]
     simulate: Simulate
     shape: Shape | None = None
+    is_in_turn: bool = False
 
     def outcome(self, seed: int) -> Outcome:
         """Try every candidate on the program of a seed."""
@@ -83,7 +92,8 @@ class Campaign:
         truth = _truth(case.program, case.inputs)
         failures: list[Failure] = []
         refused: list[str] = []
-        for candidate in self.candidates:
+        chosen = in_turn(self.candidates, seed) if self.is_in_turn else self.candidates
+        for candidate in chosen:
             try:
                 found = _failure(truth, candidate, self.simulate)
             except UnsupportedByTarget:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from headway.check.fuzz import Candidate, Simulate, Times, difference, overtaken
+from headway.check.fuzz import Candidate, Simulate, Times, difference, in_turn, overtaken
 from headway.check.generate import Shape, generate, with_random_durations
 from headway.check.judge import Replay, reference
 from headway.check.mutate import Mutant, mutants
@@ -75,9 +75,7 @@ class Mutation:
     def outcome(self, seed: int) -> list[Tried]:
         """Try every mutant of every candidate on the program of a seed."""
         case = generate(seed, self.shape)
-        chosen = self.candidates
-        if self.is_in_turn:
-            chosen = (chosen[seed % len(chosen)],)
+        chosen = in_turn(self.candidates, seed) if self.is_in_turn else self.candidates
         return [
             Tried(seed, candidate.name, *mutant[:3], *trial.fate(mutant))
             for candidate in chosen

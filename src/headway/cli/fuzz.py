@@ -44,7 +44,7 @@ def add_parser(subparsers: Any) -> None:
         "judge the strategies on random programs, or the judge on mutants",
         "headway fuzz --programs 1000 --seed 1",
         "headway fuzz --programs 200 --strategies scoreboard --mutants --json",
-        "headway fuzz --programs 100000 --strategies counted --options all --jobs 8",
+        "headway fuzz --programs 100000 --strategies counted --options all --in-turn --jobs 8",
     )
     parser.add_argument(
         "--programs", type=_positive, default=1000, metavar="N", help="how many (1000)"
@@ -71,7 +71,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--in-turn",
         action="store_true",
-        help="with --mutants: try each program with one strategy, another one for each seed",
+        help="try each program with one strategy, another one for each seed",
     )
     parser.add_argument(
         "--list",
@@ -108,8 +108,8 @@ def run(args: Namespace) -> int:
     tried = tuple(way for name in chosen for way in ways(name, _names(args.options)))
     if not Path(args.output).is_dir():  # better now than when something has been found
         raise InvalidInput(f"{args.output!r} is not a folder")
-    if (args.list or args.in_turn) and not args.mutants:
-        raise InvalidInput("--list and --in-turn are about mutants: add --mutants")
+    if args.list and not args.mutants:
+        raise InvalidInput("--list is about mutants: add --mutants")
     return _mutants(args, chosen, tried) if args.mutants else _programs(args, chosen, tried)
 
 
@@ -144,7 +144,7 @@ def _programs(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) 
     from headway.check.fuzz import KINDS, Campaign, first_of_each, spread
     from headway.cli.files import print_json
 
-    campaign = Campaign(candidates(tried), simulated)
+    campaign = Campaign(candidates(tried), simulated, is_in_turn=args.in_turn)
     failures: list[Failure] = []
     refused: Counter[str] = Counter()
     instances = 0
@@ -173,7 +173,8 @@ def _programs(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) 
         counted = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
         print(f"{args.programs:,} programs, {instances:,} instances: {counted}")
         if len(tried) > len(chosen):
-            print(f"each with {len(tried)} strategies: some with options switched")
+            each = "one of" if args.in_turn else "all of"
+            print(f"each with {each} {len(tried)} strategies: some with options switched")
         for name, count in refused.items():
             print(f"{name} does not support {count:,} of them")
     return CHECK_FAILED if failures else 0
