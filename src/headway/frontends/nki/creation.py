@@ -122,16 +122,16 @@ def ones(
     return full(shape, 1, dtype, buffer, **options)
 
 
-def zeros_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
+def zeros_like(x: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
     """Return zeros in the shape of another tensor."""
     del options
-    return ew.filled(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
+    return ew.filled(x.shape, dtype_of(dtype or x.dtype), memory_of(buffer))
 
 
-def empty_like(data: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
+def empty_like(x: Tensor, dtype: object = None, buffer: object = None, **options: Any) -> Tensor:
     """Return a new tensor in the shape of another."""
     del options
-    return allocated(data.shape, dtype_of(dtype or data.dtype), memory_of(buffer))
+    return allocated(x.shape, dtype_of(dtype or x.dtype), memory_of(buffer))
 
 
 def _read(file: str | Path) -> Any:
@@ -143,12 +143,12 @@ def _read(file: str | Path) -> Any:
         raise problem(f"the constant in {str(file)!r} cannot be read: {error}") from None
 
 
-def shared_constant(value: Any, dtype: object = None, **options: Any) -> Tensor:
+def shared_constant(constant: Any, dtype: object = None, **options: Any) -> Tensor:
     """Return a tensor in HBM that holds a constant: an array, or what a numpy file holds."""
     del options
-    if isinstance(value, str | Path):
-        value = _read(value)
-    shape = getattr(value, "shape", (1, 1))
-    tensor = allocated(shape, dtype_of(dtype or getattr(value, "dtype", "float32")), HBM)
-    tensor.storage.contents = value
+    if isinstance(constant, str | Path):
+        constant = _read(constant)
+    shape = getattr(constant, "shape", (1, 1))
+    tensor = allocated(shape, dtype_of(dtype or getattr(constant, "dtype", "float32")), HBM)
+    tensor.storage.contents = constant
     return tensor

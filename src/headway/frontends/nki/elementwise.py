@@ -209,18 +209,18 @@ def fill(tile: Tensor, flags: tuple[str, ...] = (), value: object = 0) -> None:
         store(tile, value)
 
 
-def copy(src: Tensor, dtype: object = None) -> Tensor:
+def copy(x: Tensor, dtype: object = None) -> Tensor:
     """Return a new tile with a copy of a tile."""
-    src = on_chip(src)
+    src = on_chip(x)
     tile = allocated(src.shape, dtype_of(dtype or src.dtype), SBUF)
     emit("tensor_copy", [src], [tile], call=Call("tensor_copy", "src"))
     return tile
 
 
-def broadcast(src: Tensor, shape: Sequence[int]) -> Tensor:
+def broadcast(x: Tensor, shape: Sequence[int]) -> Tensor:
     """Return a tile repeated: a view along free dimensions, a copy across partitions."""
-    check_broadcast(src.shape, tuple(shape))
-    src = on_chip(src)
+    check_broadcast(x.shape, tuple(shape))
+    src = on_chip(x)
     if src.shape[0] == shape[0]:
         return src.broadcast_to(tuple(shape))
     tile = allocated(shape, src.dtype, SBUF)
@@ -403,10 +403,11 @@ def multiply(
     emit("matmul", [stationary, moving, dst], [dst], sizes=sizes, call=call)
 
 
-def transposed(data: Tensor) -> Tensor:
+def transposed(x: Tensor, dtype: object = None) -> Tensor:
     """Return the transpose of a tile, made by the tensor engine in PSUM."""
-    data = on_chip(data)
-    result = allocated((free_size(data.shape), data.shape[0]), data.dtype, PSUM)
+    data = on_chip(x)
+    shape = (free_size(data.shape), data.shape[0])
+    result = allocated(shape, dtype_of(dtype or data.dtype), PSUM)
     emit("transpose", [data], [result], call=Call("transpose", "data"))
     return result
 

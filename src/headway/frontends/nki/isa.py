@@ -8,6 +8,7 @@ from typing import Any
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.accumulation import accumulates
 from headway.frontends.nki.calls import RANDOM, Call, without_values
+from headway.frontends.nki.creation import memory_of
 from headway.frontends.nki.instructions import (
     INSTRUCTIONS,
     OLD,
@@ -16,6 +17,7 @@ from headway.frontends.nki.instructions import (
     product,
     shape_given,
 )
+from headway.frontends.nki.keywords import only
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.rules import (
     check_engine,
@@ -31,7 +33,7 @@ from headway.frontends.nki.types import DTYPES, PSUM, DType, dtype_of
 # Parameters that an instruction writes besides its destination.
 WRITTEN = frozenset({"dst", "reduce_res", "dst_scale", "val_dst", "idx_dst", "dst_idx"})
 # Parameters that say how, and are no operands.
-_OPTIONS = frozenset({"engine", "dtype", "mask", "name", "shape"})
+_OPTIONS = ("engine", "dtype", "mask", "name", "shape", "buffer")
 # What these compute has another name.
 _MEANS = {
     "nc_transpose": "transpose",
@@ -57,7 +59,8 @@ def call(name: str, is_old: bool, /, *args: Any, **keywords: Any) -> Any:
     bound = _bound(name, instruction, is_old and to not in keywords, args, keywords)
     dst = bound.get(to)
     if dst is None:
-        dst = allocated(instruction.shape(bound), _dtype(bound), instruction.memory)
+        memory = memory_of(bound["buffer"]) if bound.get("buffer") else instruction.memory
+        dst = allocated(instruction.shape(bound), _dtype(bound), memory)
     _check(name, dst, bound, instruction)
     record(name, instruction.operation, {**bound, to: dst})
     return dst
@@ -118,6 +121,7 @@ def _bound(
         if key in bound:
             raise problem(f"{name} got two values for {key!r}")
         bound[key] = value
+    only(name, keywords, (to, *instruction.parameters, *_OPTIONS))
     if not returns and not isinstance(bound.get(to), Tensor):
         raise problem(f"{name} needs a tile as its destination", help=f"pass {to}=TILE")
     return bound
@@ -126,7 +130,7 @@ def _bound(
 def _dtype(bound: Arguments) -> DType:
     if bound.get("dtype") is not None:
         return dtype_of(bound["dtype"])
-    aside = _OPTIONS | WRITTEN
+    aside = {*_OPTIONS, *WRITTEN}
     tensors = [v for k, v in bound.items() if isinstance(v, Tensor) and k not in aside]
     return tensors[0].dtype if tensors else DTYPES["float32"]
 

@@ -13,6 +13,7 @@ from headway.frontends.nki.affine import Sym
 from headway.frontends.nki.allocation import CAPACITY
 from headway.frontends.nki.calls import Call
 from headway.frontends.nki.compiler import no_reorder
+from headway.frontends.nki.keywords import checked, keywords_of, only
 from headway.frontends.nki.masks import masked
 from headway.frontends.nki.objects import NKIObject
 from headway.frontends.nki.places import problem
@@ -56,6 +57,7 @@ class Function:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         mask = keywords.pop("mask", None)
+        only(f"nl.{self.name}", keywords, keywords_of(self.call))
         return masked(lambda: self.call(*args, **keywords), mask)
 
     def __str__(self) -> str:
@@ -126,9 +128,9 @@ def where(condition: Tensor, x: object, y: object, dtype: object = None) -> Tens
     return result
 
 
-def expand_dims(data: Tensor, axis: int) -> Tensor:
+def expand_dims(x: Tensor, axis: int) -> Tensor:
     """Return a view with one more dimension."""
-    return data.expand_dims(axis)
+    return x.expand_dims(axis)
 
 
 def sizeinbytes(dtype: object) -> int:
@@ -197,7 +199,7 @@ def names(is_old: bool) -> dict[str, Any]:
     """Return every name of the language module."""
     table: dict[str, Any] = {**DTYPES, **MEMORIES, **functions()}
     table |= {name: value for name, value in globals().items() if name in _AS_DEFINED}
-    table |= {name: getattr(creation, name) for name in _CREATED}
+    table |= {name: checked(f"nl.{name}", getattr(creation, name), more) for name, more in _CREATED}
     table |= {
         "affine_range": loops.affine_range,
         "sequential_range": loops.affine_range,
@@ -206,12 +208,12 @@ def names(is_old: bool) -> dict[str, Any]:
         "dynamic_range": loops.dynamic_range,
         "fori_loop": loops.fori_loop,
         "while_loop": loops.while_loop,
-        "zeros": creation.constant(is_old),
-        "load": _masked(ew.load),
-        "store": _masked(ew.store),
+        "zeros": checked("nl.zeros", creation.constant(is_old), "name address"),
+        "load": _masked("load", ew.load),
+        "store": _masked("store", ew.store),
         "copy": Function("copy", ew.copy),
-        "load_transpose2d": _masked(ew.load_transposed),
-        "transpose": _masked(ew.transposed),
+        "load_transpose2d": _masked("load_transpose2d", ew.load_transposed),
+        "transpose": _masked("transpose", ew.transposed),
         "matmul": Function("matmul", ew.matmul),
         "broadcast_to": ew.broadcast,
         "expand_dims": expand_dims,
@@ -236,7 +238,7 @@ def names(is_old: bool) -> dict[str, Any]:
         "NkiTensor": Tensor,
         "constants": SimpleNamespace(sizeinbytes=sizeinbytes),
     }
-    table |= {name: _masked_all(getattr(composite, name)) for name in _COMPOSITE}
+    table |= {name: _masked(name, getattr(composite, name)) for name in _COMPOSITE}
     return table | {
         "finfo": composite.finfo,
         "loop_reduce": composite.loop_reduce,
@@ -256,25 +258,24 @@ _COMPOSITE = (
     "softmax",
 )
 _AS_DEFINED = frozenset({"arange", "ds", "where"})
-_CREATED = ("empty_like", "full", "ndarray", "ones", "shared_constant", "zeros_like")
+_CREATED = (
+    ("empty_like", "name"),
+    ("full", "name address"),
+    ("ndarray", "name address"),
+    ("ones", "name address"),
+    ("shared_constant", "name"),
+    ("zeros_like", "name"),
+)
 
 
-def _masked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Accept `mask=` and compiler options."""
-
-    def call(*args: Any, mask: Any = None, dtype: Any = None, **options: Any) -> Any:
-        known = {key: options[key] for key in ("src", "dst", "value", "x") if key in options}
-        typed = {} if dtype is None else {"dtype": dtype}
-        return masked(lambda: function(*args, **known, **typed), mask)
-
-    return call
-
-
-def _masked_all(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Accept `mask=`."""
+def _masked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept `mask=` and what tells a compiler something."""
+    known = keywords_of(function)
 
     def call(*args: Any, mask: Any = None, **options: Any) -> Any:
-        return masked(lambda: function(*args, **options), mask)
+        only(f"nl.{name}", options, known)
+        given = {key: value for key, value in options.items() if key in known}
+        return masked(lambda: function(*args, **given), mask)
 
     return call
 

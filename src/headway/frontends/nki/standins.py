@@ -17,6 +17,7 @@ from typing import Any
 
 from headway.errors import HeadwayError, InvalidProgram
 from headway.frontends.nki import collectives, compiler, isa, language, loops, transfers
+from headway.frontends.nki.keywords import checked
 from headway.frontends.nki.masks import leaves_out, masked
 from headway.frontends.nki.placeholders import Placeholder
 from headway.frontends.nki.places import diagnostic, here, problem
@@ -111,9 +112,12 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
 
     instructions = {**isa.INSTRUCTIONS, **isa.OLD} if is_old else isa.INSTRUCTIONS
     table: dict[str, Any] = {name: instruction(name) for name in instructions}
-    table |= {name: _masked(getattr(transfers, name)) for name in _TRANSFERS}
     table |= {
-        "nc_matmul_mx": isa.nc_matmul_mx,
+        name: _masked(checked(name, getattr(transfers, name), more))
+        for name, more in _TRANSFERS.items()
+    }
+    table |= {
+        "nc_matmul_mx": checked("nc_matmul_mx", isa.nc_matmul_mx, "tile_position tile_size name"),
         "rand_set_state": transfers.set_random_state,
         "set_rng_seed": transfers.set_random_state,
         "_tiled_offloaded_memcpy": isa.dma_copy,
@@ -121,9 +125,15 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
         "NkiInstruction": Tensor,
         "NkiValidationError": InvalidProgram,
         "fp32": SimpleNamespace(min=-3.4028235e38, max=3.4028235e38),
-        "nc_matmul": _masked(isa.nc_matmul(is_old)),
-        "dma_copy": _masked(isa.dma_copy),
-        "dma_transpose": _masked(isa.dma_transpose_old if is_old else isa.dma_transpose),
+        "nc_matmul": _masked(checked("nc_matmul", isa.nc_matmul(is_old), _OF_MATMULS)),
+        "dma_copy": _masked(checked("dma_copy", isa.dma_copy, f"{_OF_TRANSFERS} engine")),
+        "dma_transpose": _masked(
+            checked(
+                "dma_transpose",
+                isa.dma_transpose_old if is_old else isa.dma_transpose,
+                f"{_OF_TRANSFERS} oob_mode",
+            )
+        ),
         "register_alloc": _register_alloc,
         "register_load": _register_load,
         "register_move": _register_move,
@@ -146,7 +156,17 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
     return table | {f"{name}_engine": table["engine"].__dict__[name] for name in ENGINES}
 
 
-_TRANSFERS = ("core_barrier", "dma_compute", "register_store", "sendrecv")
+# What these take and do not need, as it changes no values and no order.
+_OF_MATMULS = (
+    "is_stationary_onezero is_moving_onezero is_transpose tile_position tile_size perf_mode name"
+)
+_OF_TRANSFERS = "priority dge_mode dtype name"
+_TRANSFERS = {
+    "core_barrier": "cores name",
+    "dma_compute": "reduce_op scales unique_indices oob_mode name",
+    "register_store": "",
+    "sendrecv": "send_to_rank recv_from_rank pipe_id dma_engine name",
+}
 _CONSTANTS = (
     "dge_mode",
     "dma_engine",

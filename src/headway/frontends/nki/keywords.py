@@ -1,0 +1,48 @@
+"""The keyword arguments of a call: one that it does not have is an error, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any
+
+from headway.frontends.nki.places import problem
+
+HINTS = frozenset(
+    "directives lazy_initialization mask max_free_vec_size mode name precise_schedule".split()
+)
+"""Names, and what older releases let a kernel tell the compiler: they change no values."""
+
+
+def only(call: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Check that a call has these keywords. Raise InvalidProgram, which lists those there are."""
+    for key in given:
+        if key in known or key in HINTS:
+            continue
+        close = get_close_matches(key, known, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise problem(
+            f"{call} has no keyword argument {key!r}",
+            help=f"{hint}its keywords: {', '.join(dict.fromkeys(known))}",
+        )
+
+
+@cache
+def keywords_of(function: Callable[..., Any], more: str = "") -> tuple[str, ...]:
+    """Return the keywords that a function names, and `more` that it takes and does not need."""
+    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    parameters = signature(function).parameters.values()
+    return (*(p.name for p in parameters if p.kind in named), *more.split())
+
+
+def checked(call: str, function: Callable[..., Any], more: str = "") -> Callable[..., Any]:
+    """Return a function that refuses keywords which it would ignore."""
+    known = keywords_of(function, more)
+
+    def checking(*args: Any, **keywords: Any) -> Any:
+        only(call, keywords, known)
+        return function(*args, **keywords)
+
+    return checking
