@@ -364,6 +364,27 @@ TILES = """
             "its keywords: dst, src, engine, dtype, mask, name, shape, buffer",
         ),
         (
+            'nisa.activation(dst=a, op="exp", data=a)',
+            "activation has op='exp', which is text",
+            "write op=nl.exp",
+        ),
+        (
+            "nisa.activation(dst=a, op=nl.exp, data=a, bias=a[:, 0:2])",
+            "activation has a bias of shape (128, 2)",
+            "the bias is a number, or a tile with one value for each partition",
+        ),
+        (
+            "a[...] = 1 if a > 0 else 2",
+            "'a' is compared where the result must be known",
+            "tensors have values only when the kernel runs",
+        ),
+        (
+            "nl.load(x[0:128, 0:8], mask=nl.arange(8) < 3 and nl.arange(8) > 1)",
+            "kernel cannot be traced: ValueError: The truth value of an array with more than one "
+            "element is ambiguous. Use a.any() or a.all()",
+            "join masks with & and |, not with 'and' and 'or': (i < 3) & (j < 4)",
+        ),
+        (
             "nl.add(a, a, dtyp=nl.float32)",
             "nl.add has no keyword argument 'dtyp'",
             "did you mean 'dtype'? its keywords: x, y, dtype",

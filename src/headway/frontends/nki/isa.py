@@ -20,8 +20,10 @@ from headway.frontends.nki.instructions import (
 from headway.frontends.nki.keywords import only
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.rules import (
+    check_column,
     check_engine,
     check_matmul,
+    check_operators,
     check_pair,
     check_reduced,
     check_transfer,
@@ -49,6 +51,7 @@ _NO_VALUES = {
 }
 # The cost of these follows the operand that is streamed.
 _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
+_FUNCTIONS_OF_SUMS = frozenset({"activation", "activation_reduce"})
 _ELEMENT_FOR_ELEMENT = frozenset({"activation", "reciprocal", "tensor_copy", "tensor_scalar"})
 
 
@@ -137,6 +140,10 @@ def _dtype(bound: Arguments) -> DType:
 
 def _check(name: str, dst: Tensor, bound: Arguments, instruction: Instruction) -> None:
     """Check what the instruction asks of its operands. Raise InvalidProgram."""
+    check_operators(name, bound)
+    if name in _FUNCTIONS_OF_SUMS:
+        check_column(name, "bias", bound.get("bias"))
+        check_column(name, "scale", bound.get("scale"))
     if name == "tensor_reduce":
         check_reduced(name, ew.reduced_axes(bound["data"], bound.get("axis")))
     if name == "tensor_tensor" and _are_tiles(bound):

@@ -125,7 +125,10 @@ def raised(error: BaseException, path: Path, fact: str) -> Diagnostic:
         traceback = traceback.tb_next
     text = " ".join(str(error).split())
     at = location(str(lines[0]), int(lines[1]))
-    return diagnostic(f"{fact}: {type(error).__name__}: {text}", at)
+    help = ""
+    if "truth value of an array" in text:
+        help = "join masks with & and |, not with 'and' and 'or': (i < 3) & (j < 4)"
+    return diagnostic(f"{fact}: {type(error).__name__}: {text}", at, help=help)
 
 
 @contextmanager

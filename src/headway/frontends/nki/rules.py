@@ -5,7 +5,7 @@ The limits are those of the public documentation of `nki.isa` and of the archite
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from headway.frontends.nki.places import problem
@@ -73,6 +73,29 @@ def check_reduced(name: str, axes: tuple[int, ...]) -> None:
             rule="it reduces free dimensions",
             help="use tensor_partition_reduce, or multiply by a column of ones",
         )
+
+
+def check_column(name: str, role: str, value: object) -> None:
+    """Check that a tile has one value for each partition. Raise InvalidProgram."""
+    if isinstance(value, Tensor) and prod(value.shape[1:]) != 1:
+        raise problem(
+            f"{name} has a {role} of shape {value.shape}",
+            rule=f"the {role} is a number, or a tile with one value for each partition",
+        )
+
+
+_OPERATORS = frozenset("op op0 op1 cmp_op comp_op0 comp_op1 reduce_op".split())
+
+
+def check_operators(name: str, bound: Mapping[str, object]) -> None:
+    """Check that operators are functions, not their names. Raise InvalidProgram."""
+    for key in _OPERATORS & bound.keys():
+        if isinstance(bound[key], str):
+            raise problem(
+                f"{name} has {key}={bound[key]!r}, which is text",
+                rule="an operator is a function of nki.language or numpy",
+                help=f"write {key}=nl.{bound[key]}",
+            )
 
 
 def check_pair(name: str, first: Tensor, second: Tensor) -> None:

@@ -134,6 +134,16 @@ class Tensor(Views):
     def __imul__(self, other: object) -> Tensor:
         return _elementwise().accumulate("multiply", self, other)
 
+    def __lt__(self, other: object) -> bool:
+        raise problem(
+            f"{self.name!r} is compared where the result must be known",
+            rule="tensors have values only when the kernel runs",
+            help="choose with nl.where(nl.greater(a, b), x, y) or tensor_copy_predicated, mask by "
+            "indices, or load a number into a register for a loop",
+        )
+
+    __le__ = __gt__ = __ge__ = __lt__
+
     def __setitem__(self, index: Index, value: object) -> None:
         _elementwise().assign(self[index], value)
 
