@@ -65,6 +65,44 @@ def test_without_skipping_a_row_that_is_not_there_is_an_error(tmp_path: Path) ->
         results(traced, {"x": numbers(), "i": INDEX})
 
 
+MOVED = """
+    result = nl.ndarray((8, 24), dtype=nl.float32, buffer=nl.shared_hbm)
+    index = nl.load(i)
+    p, j = nl.arange(8)[:, None], nl.arange(24)[None, :]
+    nl.store(result, value=nl.load(x[index[p, 0] + {shift}, j]{mask}))
+    return result
+"""
+
+
+@pytest.mark.parametrize("body", [LOAD, STORE], ids=["load", "store"])
+def test_without_skipping_a_negative_row_is_an_error(tmp_path: Path, body: str) -> None:
+    body = body.replace("{how}", "").replace("oob_mode=nisa.oob_mode.skip", "")
+    traced = recorded(tmp_path, body, ARGS, "old").traced()
+    index = np.array([[0], [1], [-1], [3], [4], [5], [6], [7]], np.int32)
+    with pytest.raises(HeadwayError, match="leaves its memory"):
+        results(traced, {"x": numbers(), "i": index})
+
+
+def test_a_skipping_load_skips_negative_rows(tmp_path: Path) -> None:
+    x, index = numbers(), np.array([[0], [1], [-1], [3], [4], [-5], [6], [7]], np.int32)
+    (got,) = results(recorded(tmp_path, LOAD, ARGS, "old").traced(), {"x": x, "i": index})
+    np.testing.assert_array_equal(got, np.where(index >= 0, x[index[:, 0]], np.float32(-1)))
+
+
+def test_an_index_may_be_negative_where_the_view_begins_later(tmp_path: Path) -> None:
+    x, index = numbers(), np.array([[-1], [0], [1], [-2], [4], [5], [6], [7]], np.int32)
+    body = MOVED.format(shift=2, mask="")
+    (got,) = results(recorded(tmp_path, body, ARGS, "old").traced(), {"x": x, "i": index})
+    np.testing.assert_array_equal(got, x[index[:, 0] + 2])
+
+
+def test_a_negative_index_that_a_mask_leaves_out_is_not_used(tmp_path: Path) -> None:
+    x, index = numbers(), np.array([[3], [0], [1], [2], [-1], [-1], [-9], [7]], np.int32)
+    body = MOVED.format(shift=0, mask=", mask=p < 4")
+    (got,) = results(recorded(tmp_path, body, ARGS, "old").traced(), {"x": x, "i": index})
+    np.testing.assert_array_equal(got[:4], x[index[:4, 0]])
+
+
 def test_a_transfer_adds_to_what_is_there(tmp_path: Path) -> None:
     x, index = numbers(), np.arange(0, 16, 2, dtype=np.int32).reshape(8, 1)
     body = STORE.format(how="dst_rmw_op=np.add")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, cast
 
 from headway.errors import Diagnostic, HeadwayError, InvalidInput
-from headway.values.memory import Contents, Place, inside, place, read, write
+from headway.values.memory import Contents, Place, inside, not_before, place, read, write
 from headway.values.numbers import np
 from headway.values.operations import OPERATIONS
 from headway.values.program import Iterations, Meaning, Values, View, literal_at
@@ -75,7 +75,8 @@ def _begin(meaning: Meaning, iterations: Iterations, contents: Contents) -> tupl
             )
         ) from None
     mask = arguments.pop(MASK, None)
-    arguments |= _read(meaning, iterations, contents)
+    is_masked = mask is not None
+    arguments |= _read(meaning, iterations, contents, is_masked)
     numbers = {role: arguments.pop(role) for role in list(arguments) if "." in role}
     settings = dict(meaning.settings)
     skips = settings.pop(SKIPS, "") == "skip"
@@ -88,7 +89,7 @@ def _begin(meaning: Meaning, iterations: Iterations, contents: Contents) -> tupl
     places = {role: place(view, iterations, numbers) for role, view in meaning.writes.items()}
     return tuple(
         Result(
-            inside(contents, at) if skips else at,
+            inside(contents, at) if skips else not_before(at) if is_masked else at,
             written[role],
             written.get(f"{role}.{MASK}", mask),
         )
@@ -108,12 +109,15 @@ def _by_role(found: Any) -> dict[str, Any]:
     return cast(dict[str, Any], found) if isinstance(found, dict) else {"dst": found}
 
 
-def _read(meaning: Meaning, iterations: Iterations, contents: Contents) -> dict[str, Any]:
+def _read(
+    meaning: Meaning, iterations: Iterations, contents: Contents, is_masked: bool
+) -> dict[str, Any]:
     """Read the operands that say where others lie first; their roles have a dot."""
     found: dict[str, Any] = {}
     views: list[tuple[str, View]] = sorted(meaning.reads.items(), key=lambda r: "." not in r[0])
     skips = meaning.settings.get(SKIPS) == "skip"
     for role, view in views:
         at = place(view, iterations, found)
-        found[role] = read(contents, inside(contents, at) if skips else at)
+        at = inside(contents, at) if skips else not_before(at) if is_masked else at
+        found[role] = read(contents, at)
     return found

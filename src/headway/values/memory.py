@@ -98,7 +98,11 @@ def place(view: View, iterations: Iterations, numbers: Mapping[str, Any]) -> Pla
         shape = [1] * len(view.shape)
         shape[part.axis] = view.shape[part.axis]
         base = _strided(view) if table is None else table
-        table = np.where(base >= 0, base + found.reshape(shape) * part.stride, base)
+        moved = base + found.reshape(shape) * part.stride
+        # Less than 0 in a table means that there is no element: how far one lies before the
+        # view is in the offset.
+        before = min(0, int(np.min(moved, where=base >= 0, initial=0)))
+        offset, table = offset + before, np.where(base >= 0, moved - before, -1)
     slot = view.slot(iterations)
     if view.starts:
         return Place(view, 0, offset + view.starts[slot], table)
@@ -111,6 +115,13 @@ def inside(contents: Contents, at: Place) -> Place:
     table = _strided(at.view) if at.table is None else at.table
     is_there = (table + at.offset >= 0) & (table + at.offset <= size)
     return at._replace(table=np.where(is_there, table, -1))
+
+
+def not_before(at: Place) -> Place:
+    """Return a place without the elements before the memory: a mask may leave out their index."""
+    if at.table is None or at.offset >= 0:
+        return at
+    return at._replace(table=np.where(at.table + at.offset >= 0, at.table, -1))
 
 
 def _strided(view: View) -> Any:
