@@ -4,7 +4,7 @@ What cuts the program comes first, because it asks the strategy again. Waits are
 regions before anything is computed for them. Dead register operations go
 next, so that nobody keeps registers for them. Thresholds are settled before waits are split, so
 that they are computed before the engine stands still. Registers are fitted when all that need one
-are there.
+are there, and set earlier when nothing else is put in front of waits or shares them.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ ORDER = (
     "compute-counts",
     "split-waits",
     "assign-registers",
+    "advance-registers",
     "peel-loops",
     "assign-semaphores",
 )
