@@ -210,6 +210,14 @@ def test_a_file_that_is_not_python(tmp_path: Path) -> None:
         record(path, "kernel")
 
 
+@pytest.mark.parametrize("text", ["import sys\nsys.exit(5)\n", "def kernel():\n    exit(5)\n"])
+def test_a_file_that_exits_is_an_error_and_does_not_end_headway(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(text)
+    with pytest.raises(HeadwayError, match=r"kernels.py:2:\d+: error: .* SystemExit: 5"):
+        record(path, "kernel")
+
+
 def test_a_file_that_cannot_be_imported(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text("LIMIT = {}\nLIMIT['missing']\n")

@@ -329,3 +329,29 @@ def test_wrong_frame_is_refused(text: str, message: str) -> None:
     with pytest.raises(SyntaxProblem) as caught:
         parse_sync(text)
     assert caught.value.diagnostics[0].message == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "help"),
+    [
+        ("s = s + 1", "':=' is expected, not '='", "a register is set so: s := s + 1"),
+        ("s += 1", "':=' is expected, not '+'", "a register is set so: s := s + 1"),
+        (
+            "work waits Q > s",
+            "'>=' is expected, not '>'",
+            "a wait holds from its threshold on: Q >= 1",
+        ),
+        (
+            "load waits Q >= s",
+            "the name of a control read is expected, not 'waits'",
+            "an instruction of that name is issued by: exec load",
+        ),
+    ],
+)
+def test_habits_of_other_languages_get_the_right_help(text: str, message: str, help: str) -> None:
+    """These were told to spell a word of the line like a word of the language: `used`, `fused`."""
+    whole = f"sync @p {{ {PROGRAM} engine B {{ registers s {text} }} }}"
+    with pytest.raises(SyntaxProblem) as caught:
+        parse_sync(whole)
+    (problem,) = caught.value.diagnostics
+    assert (problem.message, problem.help) == (message, help)

@@ -36,6 +36,9 @@ from headway.sync.program import (
 )
 from headway.sync.verify import verify_sync
 
+_OTHER_ASSIGNMENTS = ("=", "==", "+", "-")  # the latter two of += and -=
+_OTHER_COMPARISONS = ("=", "==", ">", "<", "<=", "!=")
+
 
 def parse_sync(text: str, file: str = "<text>") -> SyncProgram:
     """Read and verify a synchronized program.
@@ -122,7 +125,12 @@ class _EngineReader(BlockReader[SyncNode, Load]):
             register = self._register_ref()
             self.expect(":=")
             return Assign(register, self.expression(), at)
-        return self._exec(self.free_name("a statement"), at)
+        name = self.free_name("a statement")
+        word = self.words[self.index]
+        if word in _OTHER_ASSIGNMENTS and isinstance(self.names.get(name), RegisterRef):
+            help = f"a register is set so: {name} := {name} + 1"
+            self.fail(f"':=' is expected, not {shown(word)}", help=help)
+        return self._exec(name, at)
 
     def _exec(self, name: str, at: Location) -> Exec:
         turns = tuple(self.listed(self._turn)) if self.accept("at") else ()
@@ -134,9 +142,10 @@ class _EngineReader(BlockReader[SyncNode, Load]):
 
     def _load(self, at: Location) -> Load:
         self.index += 1
-        if self.words[self.index] == "}":
+        following = self.words[self.index : self.index + 3]
+        if following[0] == "}" or (following[0] == "waits" and following[-1] == ">="):
             help = "an instruction of that name is issued by: exec load"
-            self.fail("the name of a control read is expected, not '}'", help=help)
+            self.fail(f"the name of a control read is expected, not {following[0]!r}", help=help)
         return Load(self.name("the name of a control read"), self._waits(), at)
 
     def control(self, word: str) -> Load | None:
@@ -168,6 +177,9 @@ class _EngineReader(BlockReader[SyncNode, Load]):
     def _wait(self) -> Wait:
         at = self.here()
         counter = self.name("the name of a counter")
+        if (word := self.words[self.index]) in _OTHER_COMPARISONS:
+            help = f"a wait holds from its threshold on: {counter} >= 1"
+            self.fail(f"'>=' is expected, not {shown(word)}", help=help)
         self.expect(">=")
         return Wait(counter, self._threshold(), at)
 

@@ -108,7 +108,7 @@ def _executed(name: str, path: Path) -> ModuleType:
     except SyntaxError as error:
         at = location(error.filename or str(path), error.lineno or 1)
         raise InvalidInput(diagnostic(f"not Python: {error.msg}", at)) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvalidInput(raised(error, path, "the file cannot be imported")) from error
     _trace_ranges(path)
     return module

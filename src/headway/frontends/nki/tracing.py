@@ -270,5 +270,5 @@ def _own_errors(path: Path, name: str) -> Generator[None]:
         yield
     except HeadwayError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvalidProgram(raised(error, path, f"{name} cannot be traced")) from error
