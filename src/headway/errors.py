@@ -82,6 +82,11 @@ def _prefix(at: Location | None) -> str:
     return f"{at}: " if at else ""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return the number and the noun, which takes an `s` unless there is one: `1 wait`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 class HeadwayError(Exception):
     """A problem that the user can mend. `diagnostics` holds at least one."""
 

@@ -31,7 +31,7 @@ def told(program: str, engines: str, **inputs: int) -> str:
 
 def test_exact_program_is_exact():
     assert told(WRITE_READ, "engine A { p } engine B { c waits A >= 1 }") == (
-        "exact: 2 instances, 1 waits; none is early, none late, no deadlock"
+        "exact: 2 instances, 1 wait; none is early, none late, no deadlock"
     )
 
 

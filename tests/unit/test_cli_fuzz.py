@@ -169,6 +169,7 @@ def test_failing_strategy_leaves_a_small_program_that_reproduces_it(
         (("--programs", "many"), 2, "'many' is not a number above 0"),
         (("--seed", "x"), 2, "argument --seed: invalid int value: 'x'"),
         (("-o", "no/such/folder"), 1, "error: 'no/such/folder' is not a folder"),
+        (("--mutants", "--list", "no/l"), 1, "cannot write 'no/l': there is no such folder"),
     ],
 )
 def test_bad_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], code: int, error: str):

@@ -351,7 +351,7 @@ def test_loop_that_does_not_run_costs_a_branch() -> None:
 def test_timeline_reads_well() -> None:
     found = run("A x takes(5)\nB y takes(7)\n---\nengine A { exec x } engine B { y waits A >= 1 }")
     assert str(found) == (
-        "p, manual on costly: 15 ns, 2 instances, 1 waits, 0 barriers\n"
+        "p, manual on costly: 15 ns, 2 instances, 1 wait, 0 barriers\n"
         "  A: busy 5, waiting 0, synchronization 0 ns\n"
         "  B: busy 7, waiting 8, synchronization 0 ns"
     )

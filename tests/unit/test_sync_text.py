@@ -355,3 +355,10 @@ def test_habits_of_other_languages_get_the_right_help(text: str, message: str, h
         parse_sync(whole)
     (problem,) = caught.value.diagnostics
     assert (problem.message, problem.help) == (message, help)
+
+
+def test_a_declared_name_is_not_taken_for_a_misspelled_word() -> None:
+    """A `;` behind `used := used + 1` was answered with "did you mean 'fused'?"."""
+    with pytest.raises(SyntaxProblem) as caught:
+        parse_sync(f"sync @p {{ {PROGRAM} engine B {{ registers used\nused := used + 1; }} }}")
+    assert caught.value.diagnostics[0].help == ""

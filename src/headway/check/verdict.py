@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from headway.errors import CheckFailed, Diagnostic, Location, Note
+from headway.errors import CheckFailed, Diagnostic, Location, Note, counted
 
 LAST_EVENTS = 12
 """How many events of a schedule are printed."""
@@ -62,8 +62,7 @@ class Finding:
 def shown_schedule(schedule: Sequence[str]) -> str:
     """Return a schedule on one line, a long one from near its end."""
     hidden = len(schedule) - LAST_EVENTS
-    others = "1 other event" if hidden == 1 else f"{hidden:,} other events"
-    begin = f", after {others}" if hidden > 0 else ""
+    begin = f", after {counted(hidden, 'other event')}" if hidden > 0 else ""
     return f"an order that shows it{begin}: {', '.join(schedule[-LAST_EVENTS:])}"
 
 
@@ -80,11 +79,11 @@ class Verdict:
     def __str__(self) -> str:
         if self.verdict == "exact":
             return (
-                f"exact: {self.instances:,} instances, {self.waits:,} waits; none is early, "
-                "none late, no deadlock"
+                f"exact: {counted(self.instances, 'instance')}, {counted(self.waits, 'wait')};"
+                " none is early, none late, no deadlock"
             )
         count = len(self.findings) + self.more
-        lines = [f"{self.verdict}: {count:,} finding{'s' if count > 1 else ''}"]
+        lines = [f"{self.verdict}: {counted(count, 'finding')}"]
         lines += map(str, self.findings)
         return "\n".join(lines + ([f"... and {self.more} more"] if self.more else []))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from headway.cli.arguments import add_command, add_json, completed
+from headway.errors import counted
 from headway.progress import say
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ def run(args: Namespace) -> int:
         raise InvalidInput(f"{args.output!r} is not a folder")
     if args.list and not args.mutants:
         raise InvalidInput("--list is about mutants: add --mutants")
+    if args.list and not Path(args.list).parent.is_dir():  # better now than after a night
+        raise InvalidInput(f"cannot write {args.list!r}: there is no such folder")
     return _mutants(args, chosen, tried) if args.mutants else _programs(args, chosen, tried)
 
 
@@ -170,8 +173,9 @@ def _programs(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) 
     if args.json:
         print_json(report)
     else:
-        counted = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
-        print(f"{args.programs:,} programs, {instances:,} instances: {counted}")
+        found = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
+        ran = f"{counted(args.programs, 'program')}, {counted(instances, 'instance')}"
+        print(f"{ran}: {found}")
         if len(tried) > len(chosen):
             each = "one of" if args.in_turn else "all of"
             print(f"each with {each} {len(tried)} strategies: some with options switched")
@@ -214,7 +218,8 @@ def _mutants(args: Namespace, chosen: tuple[str, ...], tried: tuple[str, ...]) -
     if args.json:
         print_json(report)
     else:
-        print(f"{args.programs:,} programs, {fates.total():,} mutants: {_counts(fates)}")
+        ran = f"{counted(args.programs, 'program')}, {counted(fates.total(), 'mutant')}"
+        print(f"{ran}: {_counts(fates)}")
         for kind, counts in by_kind.items():
             print(f"  {kind}: {_counts(counts)}")
         for reason, count in redundant.items():

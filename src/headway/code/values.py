@@ -8,7 +8,17 @@ from contextlib import contextmanager
 from headway.code import rows as op
 from headway.code.rows import Rows
 from headway.errors import Diagnostic, InvalidInput, Location
-from headway.ir.expr import Binary, Expr, Input, Inputs, Iteration, Leaf, element, evaluate, leaves
+from headway.ir.expr import (
+    Binary,
+    Expr,
+    Input,
+    Inputs,
+    Iteration,
+    Leaf,
+    OutsideList,
+    evaluate,
+    leaves,
+)
 from headway.sync.problems import no_element
 from headway.sync.program import RegisterRef
 
@@ -204,14 +214,8 @@ class Values:
         return result
 
     def _check_element(self, name: str, index: int, size: int) -> None:
-        def fail(value: int) -> Exception:
-            try:
-                element(range(size), value, name)
-            except InvalidInput as error:
-                return error
-            raise AssertionError(f"{name} has an element {value}")
-
-        self.check(index, size, fail)
+        at = self._at
+        self.check(index, size, lambda asked: OutsideList(name, size, asked, at))
 
 
 def is_below(expr: Expr, size: int) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from headway.errors import Diagnostic, InvalidInput, Location
+from headway.errors import Diagnostic, InvalidInput, Location, counted
 
 OPERATORS = ("or", "and", "==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "//", "%", "min", "max")
 
@@ -128,16 +128,21 @@ def _scalar(inputs: Inputs, name: str) -> int:
     raise InvalidInput(_missing(name, "a number", value))
 
 
+class OutsideList(InvalidInput):
+    """An element was asked for that a list or a row of registers does not have."""
+
+    def __init__(self, name: str, size: int, index: int, at: Location | None = None) -> None:
+        self.asked = (name, size, index)
+        message = f"{name!r} has {counted(size, 'element')} and element {index} was asked for"
+        help = "make it longer, or index it modulo its length"
+        super().__init__(Diagnostic(message, at, help=help))
+
+
 def element(values: Sequence[int], index: int, name: str) -> int:
     """Return `values[index]`; a place outside the list is InvalidInput, never a wrap-around."""
     if 0 <= index < len(values):
         return values[index]
-    raise InvalidInput(
-        Diagnostic(
-            f"{name!r} has {len(values)} elements and element {index} was asked for",
-            help="give a longer list, or index it modulo its length",
-        )
-    )
+    raise OutsideList(name, len(values), index)
 
 
 def _element(inputs: Inputs, name: str, index: int) -> int:
@@ -175,11 +180,13 @@ def evaluate(
     registers: Registers | None = None,
     at: Location | None = None,
 ) -> int:
-    """Compute `expr`. Raise InvalidInput on a missing input or a division by zero."""
+    """Compute `expr`. Raise InvalidInput where a value is missing or a divisor 0."""
     if isinstance(expr, int):
         return expr
     try:
         return evaluator(expr)(iterations, inputs, registers or {})
+    except OutsideList as error:
+        raise OutsideList(*error.asked, at) from None
     except ZeroDivisionError:
         raise InvalidInput(Diagnostic(f"division by zero in {str(expr)!r}", at)) from None
 

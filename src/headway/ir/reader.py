@@ -57,7 +57,8 @@ class Reader:
         if self.words[index] == "//":
             return "inside a line // is the division; a comment starts with #"
         for word in self.text.line_words(index)[-5:]:
-            if is_name(word) and (help := suggestion(word, WORDS)):
+            is_unknown = is_name(word) and word not in self.names
+            if is_unknown and (help := suggestion(word, WORDS)):
                 return help
         return ""
 

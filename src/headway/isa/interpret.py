@@ -245,7 +245,7 @@ class _Run:
         if 0 <= index < len(value):
             return self._word(value[index], f"run-time input {name!r}[{index}]")
         message = f"{name!r} has {len(value)} elements and element {index} was asked for"
-        help = "give a longer list, or index it modulo its length"
+        help = "make it longer, or index it modulo its length"
         raise InvalidInput(Diagnostic(message, self._place(), help=help))
 
     def _is_taken(self, instruction: Instruction) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from headway.errors import counted
+
 if TYPE_CHECKING:
     from headway.sim.log import Log
 
@@ -143,7 +145,8 @@ class Timeline:
     def __str__(self) -> str:
         lines = [
             f"{self.program}, {self.strategy} on {self.target}: {self.latency:,.0f} ns,"
-            f" {len(self):,} instances, {self.waits:,} waits, {self.barriers:,} barriers"
+            f" {counted(len(self), 'instance')}, {counted(self.waits, 'wait')},"
+            f" {counted(self.barriers, 'barrier')}"
         ]
         lines += [
             f"  {e.engine}: busy {e.busy:,.0f}, waiting {e.waiting:,.0f},"
