@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from headway.certify.cells import refuse_overflow
 from headway.certify.certificate import Certificate, check
+from headway.certify.rows import refuse_outside
 from headway.certify.statement import Flag, Gap, Refused, Statement, Step, Sum, Wait
 from headway.ir.expr import Binary, Expr, leaves
 from headway.sync.program import (
@@ -30,6 +31,7 @@ from headway.sync.written_out import likewise
 def statement(sync: SyncProgram) -> Statement:
     """Return what is to be proved of a program. Raise Refused if that cannot be written down."""
     refuse_overflow(sync)
+    refuse_outside(sync)
     sync = likewise(sync)
     return Statement(
         sync.program,

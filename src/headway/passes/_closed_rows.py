@@ -24,8 +24,8 @@ from typing import NamedTuple
 from headway.ir.expr import Binary, Expr, Iteration, evaluate, leaves
 from headway.passes._closed_forms import Form, NoFormError, Value, operations
 from headway.passes._mentions import Mentions, reads
-from headway.passes._places import last_iterations
 from headway.passes._polynomial import Polynomial
+from headway.sync.iterations import last_iterations
 from headway.sync.program import (
     Assign,
     EngineProgram,

@@ -28,9 +28,10 @@ from functools import cache
 from headway.ir.expr import Binary, Expr
 from headway.ir.walk import deep_nests
 from headway.passes._mentions import reads
-from headway.passes._places import Place, last_iterations, place
+from headway.passes._places import Place, place
 from headway.passes._rewrite import mapped, with_values
 from headway.passes.merge_counts import Group, assignment_groups
+from headway.sync.iterations import last_iterations
 from headway.sync.program import (
     Assign,
     Barrier,
