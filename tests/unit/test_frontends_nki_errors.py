@@ -408,6 +408,43 @@ TILES = """
             "its keywords: shape, dtype, buffer, name, address",
         ),
         (
+            "nl.where(a, a, a, engine=1)",
+            "nl.where has no keyword argument 'engine'",
+            "its keywords: condition, x, y, dtype",
+        ),
+        (
+            "nl.fori_loop(0, 4, body=print)",
+            "nl.fori_loop has no keyword argument 'body'",
+            "did you mean 'body_fun'? its keywords: lower, upper, body_fun, step",
+        ),
+        (
+            "nl.affine_range(4, unroll=2)",
+            "nl.affine_range has no keyword argument 'unroll'",
+            "its keywords: start, stop, step",
+        ),
+        (
+            "nisa.register_alloc(value=1)",
+            "register_alloc has no keyword argument 'value'",
+            "its keywords: x",
+        ),
+        (
+            "nki.collectives.all_to_all(srcs=[x], dsts=[x], group=0)",
+            "all_to_all has no keyword argument 'group'",
+            "its keywords: srcs, dsts, replica_group, replica_groups, priority, dtype, "
+            "collective_dim, op",
+        ),
+        (
+            "nki.compiler.psum.mod_alloc(size=1)",
+            "mod_alloc has no keyword argument 'size'",
+            "its keywords: base_addr, base_bank, base_partition, num_bank_tiles, num_par_tiles, "
+            "num_free_tiles",
+        ),
+        (
+            "nki.compiler.no_reorder(when=1)",
+            "no_reorder has no keyword argument 'when'",
+            "its keywords: none",
+        ),
+        (
             "nisa.tensor_copy(dst=a, src=p, engine=nisa.gpsimd_engine)",
             "tensor_copy on gpsimd uses 'p', which is in PSUM",
             "gpsimd reaches SBUF only",

@@ -145,6 +145,10 @@ for i in range(6):
     nl.store(y[i], tile)
 """, lambda x: x * (2.0 ** np.arange(6))[:, None, None], 1, 3),
     Form("new fori_loop", "nl.fori_loop(0, 6, double)", doubled, 1, 3),
+    Form("new fori_loop by name", "nl.fori_loop(lower=0, upper=6, body_fun=double)",
+         doubled, 1, 3),
+    Form("new dynamic_range by name",
+         "for i in nl.dynamic_range(start=0, stop=6):\n    double(i)", doubled, 1, 3),
     Form("new fori_loop in steps",
          "nl.fori_loop(0, 6, lambda i: (double(i), double(i + 1)), 2)", doubled, 1, 6),
     Form("new fori_loop in a fori_loop",
@@ -158,6 +162,11 @@ for i in range(6):
          doubled, 1, 4, inputs={"i_trips": 6}),
     Form("new fori_loop up to a register", BOUND + "nl.fori_loop(0, register, double)",
          doubled, 1, 4, inputs={"i_trips": 6}),
+    Form("new fori_loop up to a register that is set by name", BOUND + """
+last = nisa.register_alloc(x=0)
+nisa.register_move(dst=last, src=register)
+nl.fori_loop(0, last, double)
+""", doubled, 1, 4, inputs={"i_trips": 6}),
     Form("new while of a register", BOUND + """
 tile = nl.ndarray((128, 48), dtype=nl.float32, buffer=nl.sbuf)
 nisa.memset(dst=tile, value=1.0)

@@ -160,6 +160,21 @@ CASES: list[Case] = [
         x=X,
         y=Y,
     ),
+    *both(
+        "where-masked",
+        "out = nl.zeros((16, 24), nl.float32, buffer=nl.sbuf)\n"
+        "out[...] = nl.where(nl.greater(x, 0.0), x, y, mask=np.ones((16, 24), bool))",
+        lambda x, y: np.where(x > 0, x, y),
+        x=X,
+        y=Y,
+    ),
+    Case(
+        "broadcast_to-dtype",
+        "out = nl.broadcast_to(c, shape=(16, 24), dtype=nl.float16)",
+        lambda c: np.repeat(c.astype(np.float16), F, 1),
+        {"c": COLUMN},
+        dtype="float16",
+    ),
     *both("accumulate", "out = nl.copy(x)\nout += y\nout *= y", lambda x, y: (x + y) * y, x=X, y=Y),
     *both(
         "assign",

@@ -10,6 +10,7 @@ import pytest
 from kernel_files import recorded, results
 
 from headway.errors import HeadwayError
+from headway.frontends.nki.record import Op
 
 # ---- elements that leave their tensor
 
@@ -218,6 +219,18 @@ def test_a_collective_by_channels_has_its_lists_by_name(tmp_path: Path) -> None:
     x = numbers()
     (got,) = results(recorded(tmp_path, body, {"x": ARGS["x"]}).traced(), {"x": x})
     np.testing.assert_array_equal(got, x)
+
+
+def test_a_collective_of_the_old_style_names_one_source_and_one_target(tmp_path: Path) -> None:
+    body = """
+        import nki.collectives as ncc
+        result = nl.ndarray((16, 24), dtype=nl.float32, buffer=nl.shared_hbm)
+        ncc.collective_permute(dst=result, src=x, source_target_pairs=[[0, 1], [1, 0]])
+        return result
+    """
+    (op,) = recorded(tmp_path, body, {"x": ARGS["x"]}).recorded
+    assert isinstance(op, Op)
+    assert [operand.storage.name for operand in op.operands] == ["x", "result"]
 
 
 @pytest.mark.parametrize(

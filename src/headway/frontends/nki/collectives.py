@@ -7,22 +7,27 @@ from typing import Any, cast
 
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.calls import without_values
+from headway.frontends.nki.keywords import checked
 from headway.frontends.nki.objects import NKIObject
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.tensor import Tensor, sequence
 from headway.frontends.nki.transfers import moved
 
-_NAMES = (
-    "all_gather",
-    "all_gather_v",
-    "all_reduce",
-    "all_to_all",
-    "all_to_all_v",
-    "collective_permute",
-    "collective_permute_implicit",
-    "collective_permute_implicit_reduce",
-    "reduce_scatter",
-)
+_OF_ALL = "srcs dsts replica_group replica_groups priority dtype"
+_OF_IMPLICIT = "dsts_by_channel replica_group channel_ids priority"
+_OF_RAGGED = f"{_OF_ALL} metadata_tensor recv_counts_known has_rdispls"
+_KEYWORDS = {  # with those of older releases
+    "all_gather": f"{_OF_ALL} collective_dim all_gather_dim op",
+    "all_gather_v": _OF_RAGGED,
+    "all_reduce": f"{_OF_ALL} op",
+    "all_to_all": f"{_OF_ALL} collective_dim op",
+    "all_to_all_v": _OF_RAGGED,
+    "collective_permute": "srcs dsts src dst source_target_pairs priority",
+    "collective_permute_implicit": f"srcs_by_channel {_OF_IMPLICIT}",
+    "collective_permute_implicit_reduce": (f"srcs0_by_channel srcs1_by_channel op {_OF_IMPLICIT}"),
+    "reduce_scatter": f"{_OF_ALL} collective_dim reduce_scatter_dim op",
+}
+_RANK = "collective_permute_implicit_current_processing_rank_id"
 
 
 class ReplicaGroup(NKIObject):
@@ -45,9 +50,9 @@ def collective(*given: Any, **options: Any) -> None:
     """
     lists = [found for part in given if (found := tuple(_tensors(part)))]
     named = {key: tuple(_tensors(part)) for key, part in options.items()}
-    targets = [found for key, found in named.items() if key.startswith("dsts")] or [lists.pop()]
+    targets = [found for key, found in named.items() if key.startswith("dst")] or [lists.pop()]
     reads = [t for part in lists for t in part]
-    reads += [t for key, part in named.items() if not key.startswith("dsts") for t in part]
+    reads += [t for key, part in named.items() if not key.startswith("dst") for t in part]
     writes = [t for part in targets for t in part]
     groups = [part for part in (*given, *options.values()) if isinstance(part, ReplicaGroup)]
     if len(reads) == len(writes) and any(group.is_alone for group in groups):
@@ -58,18 +63,24 @@ def collective(*given: Any, **options: Any) -> None:
     moved("dma", reads, writes, call=call)
 
 
-def rank(*settings: Any, **options: Any) -> Register:
+def rank(iteration_id: Any = 0, replica_group: Any = None, channel_id: Any = 0) -> Register:
     """Return the number of a device, which is known only when the kernel runs."""
-    del settings, options
+    del iteration_id, replica_group, channel_id
+    return Register()
+
+
+def rank_id(name: str = "") -> Register:
+    """Return the number of this device, which is known only when the kernel runs."""
+    del name
     return Register()
 
 
 def names() -> dict[str, Any]:
     """Return every name of the collectives module."""
     return {
-        **dict.fromkeys(_NAMES, collective),
-        "collective_permute_implicit_current_processing_rank_id": rank,
-        "rank_id": rank,
+        **{name: checked(name, collective, known) for name, known in _KEYWORDS.items()},
+        _RANK: checked(_RANK, rank),
+        "rank_id": checked("rank_id", rank_id),
         "ReplicaGroup": ReplicaGroup,
     }
 

@@ -15,6 +15,7 @@ from math import prod
 from typing import Any
 
 from headway.frontends.nki.allocation import BANK
+from headway.frontends.nki.keywords import checked, keywords_of, only
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.types import PSUM, SBUF, Memory
 
@@ -72,8 +73,10 @@ class Space:
         num_bank_tiles: Sequence[int] = (),
         num_par_tiles: Sequence[int] = (),
         num_free_tiles: Sequence[int] = (),
+        **options: Any,
     ) -> Allocation:
         """Place block i in tile `i % tiles`, along banks, partitions and bytes."""
+        only("mod_alloc", options, keywords_of(self.mod_alloc))
 
         def place(block: Block, partitions: int, size: int) -> tuple[int, ...]:
             inside = (
@@ -105,6 +108,11 @@ def no_reorder() -> Generator[None]:
     yield
 
 
+def multi_buffer(factor: int = 2) -> tuple[str, int]:
+    """Return a hint of how many buffers a tile has."""
+    return "multi_buffer", factor
+
+
 def names() -> dict[str, Any]:
     """Return the names of the compiler module."""
     return {
@@ -113,6 +121,6 @@ def names() -> dict[str, Any]:
         "enable_stack_allocator": decorator,
         "force_auto_alloc": decorator,
         "skip_middle_end_transformations": decorator,
-        "multi_buffer": lambda factor=2: ("multi_buffer", factor),
-        "no_reorder": no_reorder,
+        "multi_buffer": checked("multi_buffer", multi_buffer),
+        "no_reorder": checked("no_reorder", no_reorder),
     }

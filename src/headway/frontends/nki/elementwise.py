@@ -217,13 +217,15 @@ def copy(x: Tensor, dtype: object = None) -> Tensor:
     return tile
 
 
-def broadcast(x: Tensor, shape: Sequence[int]) -> Tensor:
+def broadcast(x: Tensor, shape: Sequence[int], dtype: object = None) -> Tensor:
     """Return a tile repeated: a view along free dimensions, a copy across partitions."""
     check_broadcast(x.shape, tuple(shape))
     src = on_chip(x)
+    kind = dtype_of(dtype or src.dtype)
     if src.shape[0] == shape[0]:
-        return src.broadcast_to(tuple(shape))
-    tile = allocated(shape, src.dtype, SBUF)
+        view = src.broadcast_to(tuple(shape))
+        return view if kind == src.dtype else copy(view, kind)
+    tile = allocated(shape, kind, SBUF)
     # Lanes of the vector engine see their own partition only; gpsimd sees all, but no PSUM.
     engine = "vector" if src.buffer == PSUM else "gpsimd"
     emit("tensor_copy", [src], [tile], engine, call=Call("tensor_copy", "src"))

@@ -25,7 +25,7 @@ def only(call: str, given: Iterable[str], known: Iterable[str]) -> None:
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise problem(
             f"{call} has no keyword argument {key!r}",
-            help=f"{hint}its keywords: {', '.join(dict.fromkeys(known))}",
+            help=f"{hint}its keywords: {', '.join(dict.fromkeys(known)) or 'none'}",
         )
 
 
@@ -38,11 +38,13 @@ def keywords_of(function: Callable[..., Any], more: str = "") -> tuple[str, ...]
 
 
 def checked(call: str, function: Callable[..., Any], more: str = "") -> Callable[..., Any]:
-    """Return a function that refuses keywords which it would ignore."""
+    """Return a function that refuses keywords it does not have; it gets those that it takes."""
     known = keywords_of(function, more)
+    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature(function).parameters.values())
 
     def checking(*args: Any, **keywords: Any) -> Any:
         only(call, keywords, known)
-        return function(*args, **keywords)
+        taken = keywords if takes_all else {k: v for k, v in keywords.items() if k in known}
+        return function(*args, **taken)
 
     return checking

@@ -198,16 +198,11 @@ class _Axes(tuple[Any, ...]):
 def names(is_old: bool) -> dict[str, Any]:
     """Return every name of the language module."""
     table: dict[str, Any] = {**DTYPES, **MEMORIES, **functions()}
-    table |= {name: value for name, value in globals().items() if name in _AS_DEFINED}
+    table |= {name: checked(f"nl.{name}", function) for name, function in _plain().items()}
     table |= {name: checked(f"nl.{name}", getattr(creation, name), more) for name, more in _CREATED}
     table |= {
-        "affine_range": loops.affine_range,
-        "sequential_range": loops.affine_range,
-        "range": loops.TracedRange,
-        "static_range": loops.TracedRange,
-        "dynamic_range": loops.dynamic_range,
-        "fori_loop": loops.fori_loop,
-        "while_loop": loops.while_loop,
+        "sequential_range": checked("nl.sequential_range", loops.affine_range),
+        "range": checked("nl.range", loops.static_range),
         "zeros": checked("nl.zeros", creation.constant(is_old), "name address"),
         "load": _masked("load", ew.load),
         "store": _masked("store", ew.store),
@@ -215,8 +210,9 @@ def names(is_old: bool) -> dict[str, Any]:
         "load_transpose2d": _masked("load_transpose2d", ew.load_transposed),
         "transpose": _masked("transpose", ew.transposed),
         "matmul": Function("matmul", ew.matmul),
-        "broadcast_to": ew.broadcast,
-        "expand_dims": expand_dims,
+        "broadcast_to": _masked("broadcast_to", ew.broadcast),
+        "expand_dims": _masked("expand_dims", expand_dims),
+        "where": _masked("where", where),
         "mgrid": _Grid(),
         "par_dim": PartitionExtent,
         "tile_size": TILE_SIZE,
@@ -225,25 +221,32 @@ def names(is_old: bool) -> dict[str, Any]:
         "nc": int,
         "spmd_dim": SpmdDim,
         "NKIObject": NKIObject,
-        "no_reorder": no_reorder,
-        "is_hbm": creation.is_in("hbm"),
-        "is_on_chip": creation.is_in("sbuf", "psum"),
-        "is_psum": creation.is_in("psum"),
-        "is_sbuf": creation.is_in("sbuf"),
-        "program_id": program_id,
-        "num_programs": num_programs,
-        "program_ndim": program_ndim,
         "device_print": device_print,
         "tensor": Tensor,
         "NkiTensor": Tensor,
         "constants": SimpleNamespace(sizeinbytes=sizeinbytes),
     }
-    table |= {name: _masked(name, getattr(composite, name)) for name in _COMPOSITE}
-    return table | {
-        "finfo": composite.finfo,
-        "loop_reduce": composite.loop_reduce,
-        "static_cast": composite.static_cast,
+    return table | {name: _masked(name, getattr(composite, name)) for name in _COMPOSITE}
+
+
+def _plain() -> dict[str, Callable[..., Any]]:
+    """Return what may be called outside a kernel too, or opens a loop: a mask means nothing."""
+    found: dict[str, Callable[..., Any]] = {
+        "is_hbm": creation.is_in("hbm"),
+        "is_on_chip": creation.is_in("sbuf", "psum"),
+        "is_psum": creation.is_in("psum"),
+        "is_sbuf": creation.is_in("sbuf"),
     }
+    ours = (arange, ds, no_reorder, num_programs, program_id, program_ndim)
+    of_loops = (
+        loops.affine_range,
+        loops.dynamic_range,
+        loops.fori_loop,
+        loops.static_range,
+        loops.while_loop,
+    )
+    of_values = (composite.finfo, composite.loop_reduce, composite.static_cast)
+    return found | {function.__name__: function for function in (*ours, *of_loops, *of_values)}
 
 
 _COMPOSITE = (
@@ -257,7 +260,6 @@ _COMPOSITE = (
     "shared_identity_matrix",
     "softmax",
 )
-_AS_DEFINED = frozenset({"arange", "ds", "where"})
 _CREATED = (
     ("empty_like", "name"),
     ("full", "name address"),

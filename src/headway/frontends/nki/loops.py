@@ -17,8 +17,7 @@ from headway.frontends.nki.tensor import index_operands
 class TracedRange:
     """`range`, whose iterations the recorder sees."""
 
-    def __init__(self, *bounds: Any, **options: Any) -> None:
-        del options  # compiler directives
+    def __init__(self, *bounds: Any) -> None:
         if any(isinstance(b, Register | Sym) for b in bounds):
             raise problem(
                 "the bound of a Python loop is known only when the kernel runs",
@@ -60,10 +59,10 @@ def _iterations(values: builtins.range) -> Iterator[int]:
         trace.close(loop)  # also after `break`, when the iterator dies
 
 
-def dynamic_range(*bounds: Any, **options: Any) -> Iterator[Number | Register]:
+def dynamic_range(start: Any, stop: Any = None, step: int = 1) -> Iterator[Number | Register]:
     """Yield once: the index of a loop that the device runs."""
-    del options
-    start, stop, step = _bounds(*bounds)
+    start, stop = _bounds(start, stop)
+    step = int(step)
     at = here()
     trace = recorder()
     loop = trace.open_device_loop(
@@ -75,32 +74,37 @@ def dynamic_range(*bounds: Any, **options: Any) -> Iterator[Number | Register]:
         trace.close(loop)
 
 
-def affine_range(*bounds: Any, **options: Any) -> Any:
+def affine_range(start: Any, stop: Any = None, step: Any = 1) -> Any:
     """Loop in Python, or on the device if a bound is known only there."""
-    if any(isinstance(bound, Register) for bound in bounds):
-        return dynamic_range(*bounds)
-    return TracedRange(*bounds, **options)
+    if any(isinstance(bound, Register) for bound in (start, stop, step)):
+        return dynamic_range(start, stop, step)
+    return static_range(start, stop, step)
 
 
-def fori_loop(lower: Any, upper: Any, body: Callable[[Any], object], step: int = 1) -> None:
-    """Record `body` once, as the body of a loop that the device runs."""
+def static_range(start: Any, stop: Any = None, step: Any = 1) -> TracedRange:
+    """Loop in Python."""
+    return TracedRange(*_bounds(start, stop), step)
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any], object], step: int = 1) -> None:
+    """Record the body once: a loop that the device runs."""
     at = here()
     trace = recorder()
     loop = trace.open_device_loop(
-        _parameter(body, "i"), at, _trip(lower, upper, step), _loaded(lower, upper)
+        _parameter(body_fun, "i"), at, _trip(lower, upper, step), _loaded(lower, upper)
     )
-    body(_index(lower, step, loop.level))
+    body_fun(_index(lower, step, loop.level))
     trace.close(loop)
 
 
-def while_loop(condition: Any, body: Callable[[Any], object], **options: Any) -> None:
-    """Record `body` once; it returns the condition of the next turn."""
-    del options
+def while_loop(init: Any, body_fun: Callable[[Any], object]) -> None:
+    """Record the body once; it returns the condition of the next turn."""
     at = here()
     trace = recorder()
-    first = condition if isinstance(condition, Register) else Register()
-    loop = trace.open_device_loop(_parameter(body, "turn"), at, None, first.reads, is_while=True)
-    after = body(first)
+    first = init if isinstance(init, Register) else Register()
+    name = _parameter(body_fun, "turn")
+    loop = trace.open_device_loop(name, at, None, first.reads, is_while=True)
+    after = body_fun(first)
     if isinstance(after, Register):
         loop.reads = tuple(dict.fromkeys((*loop.reads, *after.reads)))
     trace.close(loop)
@@ -122,10 +126,8 @@ def _parameter(body: Callable[[Any], object], default: str) -> str:
     return code.co_varnames[0] if code is not None and code.co_argcount else default
 
 
-def _bounds(*bounds: Any) -> tuple[Any, Any, int]:
-    if len(bounds) == 1:
-        return 0, bounds[0], 1
-    return bounds[0], bounds[1], int(bounds[2]) if len(bounds) > 2 else 1
+def _bounds(start: Any, stop: Any) -> tuple[Any, Any]:
+    return (0, start) if stop is None else (start, stop)
 
 
 def _trip(start: Any, stop: Any, step: int) -> int | None:

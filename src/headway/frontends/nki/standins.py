@@ -118,10 +118,10 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
     }
     table |= {
         "nc_matmul_mx": checked("nc_matmul_mx", isa.nc_matmul_mx, "tile_position tile_size name"),
-        "rand_set_state": transfers.set_random_state,
-        "set_rng_seed": transfers.set_random_state,
-        "_tiled_offloaded_memcpy": isa.dma_copy,
-        "_tiled_offloaded_fma": _fused_multiply_add,
+        "rand_set_state": checked("rand_set_state", transfers.set_random_state),
+        "set_rng_seed": checked("set_rng_seed", transfers.set_random_state),
+        "_tiled_offloaded_memcpy": checked("_tiled_offloaded_memcpy", isa.dma_copy, _OF_TRANSFERS),
+        "_tiled_offloaded_fma": checked("_tiled_offloaded_fma", _fused_multiply_add, "scales"),
         "NkiInstruction": Tensor,
         "NkiValidationError": InvalidProgram,
         "fp32": SimpleNamespace(min=-3.4028235e38, max=3.4028235e38),
@@ -134,9 +134,9 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
                 f"{_OF_TRANSFERS} oob_mode",
             )
         ),
-        "register_alloc": _register_alloc,
-        "register_load": _register_load,
-        "register_move": _register_move,
+        "register_alloc": checked("register_alloc", _register_alloc),
+        "register_load": checked("register_load", _register_load),
+        "register_move": checked("register_move", _register_move),
         "VirtualRegister": Register,
         "nc_version": NcVersion,
         "get_nc_version": lambda: NcVersion.gen3,
@@ -194,27 +194,27 @@ def _fused_multiply_add(*srcs: Tensor, dst: Tensor, **options: Any) -> Tensor:
     return dst
 
 
-def _private_names() -> dict[str, Any]:
+def _private_names(instructions: dict[str, Any]) -> dict[str, Any]:
     """Return the few private names that public kernels use and whose meaning is plain."""
     return {
-        "core_barrier": transfers.core_barrier,
-        "do_while": loops.do_while,
-        "sendrecv": transfers.sendrecv,
+        "do_while": checked("do_while", loops.do_while),
+        **{name: instructions[name] for name in ("core_barrier", "sendrecv")},
     }
 
 
-def _register_alloc(value: Any = None) -> Register:
+def _register_alloc(x: Any = None) -> Register:
     register = Register()
-    if isinstance(value, Tensor):
-        register.load((value.operand(), *value.also), is_followed=not value.also)
-    elif isinstance(value, int):
-        register.factor, register.shift = 0, value
+    if isinstance(x, Tensor):
+        register.load((x.operand(), *x.also), is_followed=not x.also)
+    elif isinstance(x, int):
+        register.factor, register.shift = 0, x
     return register
 
 
-def _register_move(dst: Register, imm: object = 0) -> Register:
+def _register_move(dst: Register, src: object = None, imm: object = None) -> Register:
     """A register that is set anew, perhaps in a loop of the device, is not followed."""
-    dst.load(imm.reads if isinstance(imm, Register) else (), is_followed=False)
+    value = imm if src is None else src  # `imm` in older releases
+    dst.load(value.reads if isinstance(value, Register) else (), is_followed=False)
     return dst
 
 
@@ -237,7 +237,7 @@ def _package(root: str, is_old: bool) -> dict[str, ModuleType]:
         "compiler": compiler.names(),
         "collectives": collectives.names(),
         "_private": {},
-        "_private.private_api": _private_names(),
+        "_private.private_api": _private_names(instructions),
     }
     modules: dict[str, ModuleType] = {}
     for part, table in parts.items():
