@@ -169,6 +169,14 @@ CASES: list[Case] = [
         y=Y,
     ),
     Case(
+        "zeros-beside-a-matmul",
+        "p = nl.zeros((16, 24), nl.float32, buffer=nl.psum)\n"
+        "p[:, 0:16] += nl.matmul(x[:, 0:16], x[:, 0:16], transpose_x=True)\nout = nl.copy(p)",
+        lambda x: np.pad(x[:, 0:16].T @ x[:, 0:16], ((0, 0), (0, 8))),
+        {"x": X},
+        "old",
+    ),
+    Case(
         "broadcast_to-dtype",
         "out = nl.broadcast_to(c, shape=(16, 24), dtype=nl.float16)",
         lambda c: np.repeat(c.astype(np.float16), F, 1),

@@ -2,7 +2,8 @@
 
 In     a recorded trace
 Raise  InvalidProgram, at the line of the first operation that reads such memory
-Exact  for whole tensors: reading the unwritten part of one that was written in part is not noticed
+Exact  for whole tensors. Reading the unwritten part of one that was written in part is no error:
+       kernels compute on whole tiles of which they filled some rows, and use those
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     psum = zeros(); psum += matmul     ->   psum += matmul               (old style) the first
                                             matmul of an accumulation group overwrites
 
-Exact: `t` is memory that only these two operations touch.
+Exact: `t` is memory that only these two operations touch, and no zeros are left out that are read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from itertools import chain
 from headway.frontends.nki.creation import PSUM_ZEROS
 from headway.frontends.nki.elementwise import ACCUMULATED, ASSIGNED
 from headway.frontends.nki.record import DeviceLoop, Op, PythonLoop, Storage, TraceNode
+from headway.frontends.nki.unwritten import Unwritten
 
 ADDS = "accumulate"
 
@@ -47,7 +48,7 @@ def _without_zeros(merged: list[TraceNode]) -> list[TraceNode]:
                 zeros.add(storage)
             else:
                 first.setdefault(storage, op)
-    groups = {s for s in zeros if _starts_group(s, first.get(s))}
+    groups = {s for s in zeros if _starts_group(s, first.get(s))} - _read_beside(merged, zeros)
     for op in operations(merged):
         if ADDS in op.kind.means.literals and op.writes[0].storage in zeros - groups:
             _always_adds(op)
@@ -84,6 +85,21 @@ def _rewritten(
             node.body = _rewritten(node.body, add)
         out.append(node)
     return out
+
+
+def _read_beside(merged: list[TraceNode], zeros: set[Storage]) -> set[Storage]:
+    """Return the tiles of which parts are read that hold zeros, as no matmul wrote them."""
+    found: set[Storage] = set()
+    unwritten = Unwritten()
+    for op in operations(merged):
+        for operand in () if PSUM_ZEROS in op.kind.flags else op.operands:
+            if operand.storage not in zeros:
+                continue
+            if op.kind.operation == "matmul":
+                unwritten.write(operand)
+            elif unwritten.is_under(operand):
+                found.add(operand.storage)
+    return found
 
 
 def _drop(out: list[TraceNode], op: Op, groups: set[Storage]) -> None:
