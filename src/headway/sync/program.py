@@ -55,7 +55,7 @@ class RegisterRef(Leaf):
         return self.name if self.index == 0 else f"{self.name}[{self.index}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: made more often than others; never changed
 class Threshold:
     """What a wait compares with: `register + offset`, or the constant `offset`."""
 
@@ -70,7 +70,7 @@ class Threshold:
         return f"{self.register} {'+' if self.offset > 0 else '-'} {abs(self.offset)}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: made more often than others; never changed
 class Wait:
     """Stand still until `counter >= threshold`. Non-destructive; holds at once if it is <= 0."""
 
@@ -82,7 +82,7 @@ class Wait:
         return f"{self.counter} >= {self.threshold}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: made more often than others; never changed
 class Exec:
     """Issue the instruction of that name after its waits hold.
 
