@@ -98,11 +98,17 @@ def deep_nests() -> Generator[None]:
 
 @contextmanager
 def no_collection() -> Generator[None]:
-    """Keep the garbage collector from looking again and again at a tree while it grows."""
+    """Keep the garbage collector from looking again and again at a tree while it grows.
+
+    Afterwards all objects count as old, as if it had looked at them once.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            if not gc.get_freeze_count():  # else they would thaw what the caller has frozen
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
