@@ -73,10 +73,8 @@ def _references(node: SyncNode) -> Iterator[RegisterRef]:
             yield from (w.threshold.register for w in node.waits if w.threshold.register)
         case SyncLoop():
             yield from _inside(node.trip)
-            yield from _references(node.load) if node.load else ()
         case SyncWhile() | SyncIf():
             yield from _inside(node.condition)
-            yield from _references(node.load) if node.load else ()
         case _:
             pass
 

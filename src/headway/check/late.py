@@ -27,15 +27,13 @@ from headway.sync.program import (
     Load,
     Register,
     RegisterRef,
-    SyncIf,
-    SyncLoop,
     SyncNode,
     SyncProgram,
-    SyncWhile,
     Threshold,
     Wait,
     Waits,
 )
+from headway.sync.rewrite import with_bodies
 
 THRESHOLDS = "thresholds.of.late.wait"
 COUNT = RegisterRef("count.of.late.wait")
@@ -142,12 +140,8 @@ class _Changed:
                 waits = tuple(map(self._changed, node.waits))
                 thresholds = Assign(NEXT, Input(THRESHOLDS, COUNT))
                 return thresholds, Assign(COUNT, Binary("+", COUNT, 1)), replace(node, waits=waits)
-            case SyncLoop() | SyncWhile():
-                return (replace(node, body=self.body(node.body)),)
-            case SyncIf():
-                return (replace(node, then=self.body(node.then), orelse=self.body(node.orelse)),)
             case _:
-                return (node,)
+                return (with_bodies(node, self.body),)
 
     def _changed(self, wait: Wait) -> Wait:
         return replace(wait, threshold=Threshold(NEXT)) if wait is self._wait else wait

@@ -33,8 +33,8 @@ from headway.sync.program import (
     Waits,
     sync_branches,
 )
+from headway.sync.rewrite import Body
 
-Body = tuple[SyncNode, ...]
 Waiting = Exec | Load | Waits
 
 

@@ -17,8 +17,8 @@ from headway.sync.program import (
     Waits,
     sync_branches,
 )
+from headway.sync.rewrite import Body
 
-Body = tuple[SyncNode, ...]
 Names = frozenset[str]
 
 NOBODY: Names = frozenset()

@@ -12,13 +12,10 @@ from headway.sync.program import (
     Assign,
     EngineProgram,
     Register,
-    SyncIf,
-    SyncLoop,
     SyncNode,
-    SyncWhile,
     Waits,
 )
-from headway.sync.rewrite import Body, rewritten
+from headway.sync.rewrite import Body, rewritten, with_bodies
 
 
 def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EngineProgram:
@@ -61,17 +58,10 @@ def _registers(engine: EngineProgram, groups: Mapping[str, str]) -> tuple[Regist
 def _of_body(body: Body, mentions: Mentions) -> Body:
     """Compute thresholds as late as possible, in this body and those inside."""
 
-    def again(node: SyncNode) -> SyncNode:
-        match node:
-            case SyncLoop() | SyncWhile():
-                return replace(node, body=_of_body(node.body, mentions))
-            case SyncIf():
-                then, orelse = _of_body(node.then, mentions), _of_body(node.orelse, mentions)
-                return replace(node, then=then, orelse=orelse)
-            case _:
-                return node
+    def again(part: Body) -> Body:
+        return _of_body(part, mentions)
 
-    return sunk(map(again, _one_by_one(body)), mentions)
+    return sunk((with_bodies(node, again) for node in _one_by_one(body)), mentions)
 
 
 def _one_by_one(body: Body) -> Iterator[SyncNode]:

@@ -29,16 +29,12 @@ from headway.sync.program import (
     Assign,
     EngineProgram,
     Exec,
-    SyncIf,
-    SyncLoop,
     SyncNode,
     SyncProgram,
-    SyncWhile,
     Waits,
 )
+from headway.sync.rewrite import Body, with_bodies
 from headway.targets.target import Target
-
-Body = tuple[SyncNode, ...]
 
 
 class _Advancing:
@@ -59,18 +55,9 @@ class _Advancing:
             if self._pays(nodes[at:issue], nodes[issue : issue + 1], nodes[end : end + 1]):
                 out += self._advanced(nodes[at : issue + 1], nodes[issue + 1 : end])
             else:
-                out += map(self._inside, nodes[at:end])
+                out += (with_bodies(node, self.body) for node in nodes[at:end])
             at = end
         return tuple(out)
-
-    def _inside(self, node: SyncNode) -> SyncNode:
-        match node:
-            case SyncLoop() | SyncWhile():
-                return replace(node, body=self.body(node.body))
-            case SyncIf():
-                return replace(node, then=self.body(node.then), orelse=self.body(node.orelse))
-            case _:
-                return node
 
     def _pays(self, waits: Body, issued: Body, after: Body) -> bool:
         """Tell whether setting registers in front is likely to take no time. Never in a region."""

@@ -25,19 +25,15 @@ from headway.sync.program import (
     EngineProgram,
     Exec,
     SetFlag,
-    SyncIf,
-    SyncLoop,
     SyncNode,
     SyncProgram,
-    SyncWhile,
     TakeFlag,
     Threshold,
     Wait,
     Waits,
 )
+from headway.sync.rewrite import Body, with_bodies
 from headway.targets.target import Target
-
-Body = tuple[SyncNode, ...]
 
 
 class _Hoisting:
@@ -51,17 +47,11 @@ class _Hoisting:
     def body(self, nodes: Body) -> Body:
         out: list[SyncNode] = []
         for region in self._regions(nodes):
-            out += self._hoisted(region) if len(region) > 1 else map(self._inside, region)
+            if len(region) > 1:
+                out += self._hoisted(region)
+            else:
+                out += (with_bodies(node, self.body) for node in region)
         return tuple(out)
-
-    def _inside(self, node: SyncNode) -> SyncNode:
-        match node:
-            case SyncLoop() | SyncWhile():
-                return replace(node, body=self.body(node.body))
-            case SyncIf():
-                return replace(node, then=self.body(node.then), orelse=self.body(node.orelse))
-            case _:
-                return node
 
     def _regions(self, nodes: Body) -> Iterator[list[SyncNode]]:
         """Yield nodes one by one, and from the first to the last of a region at once."""

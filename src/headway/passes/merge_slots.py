@@ -65,13 +65,7 @@ class _Row:
 
 
 def _waits_of(node: SyncNode) -> tuple[Wait, ...]:
-    match node:
-        case Exec() | Waits() | Load():
-            return node.waits
-        case SyncLoop() | SyncWhile() | SyncIf() if node.load:
-            return node.load.waits
-        case _:
-            return ()
+    return node.waits if isinstance(node, Exec | Waits | Load) else ()
 
 
 def _rows(engine: EngineProgram) -> dict[str, _Row]:

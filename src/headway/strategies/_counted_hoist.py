@@ -27,9 +27,7 @@ from headway.sync.program import (
     Wait,
     Waits,
 )
-
-Body = tuple[SyncNode, ...]
-
+from headway.sync.rewrite import Body
 
 _NESTED = frozenset((SyncLoop, SyncWhile, SyncIf))
 

@@ -12,15 +12,19 @@ Body = tuple[SyncNode, ...]
 
 def rewritten(body: Iterable[SyncNode], rule: Callable[[SyncNode], Iterable[SyncNode]]) -> Body:
     """Replace each node by what `rule` gives for it, once its bodies have been rewritten."""
-    return tuple(new for node in body for new in rule(_inside(node, rule)))
+
+    def inside(part: Body) -> Body:
+        return rewritten(part, rule)
+
+    return tuple(new for node in body for new in rule(with_bodies(node, inside)))
 
 
-def _inside(node: SyncNode, rule: Callable[[SyncNode], Iterable[SyncNode]]) -> SyncNode:
+def with_bodies(node: SyncNode, change: Callable[[Body], Body]) -> SyncNode:
+    """Return a node with what `change` makes of each of its bodies."""
     match node:
         case SyncLoop() | SyncWhile():
-            return replace(node, body=rewritten(node.body, rule))
+            return replace(node, body=change(node.body))
         case SyncIf():
-            then, orelse = rewritten(node.then, rule), rewritten(node.orelse, rule)
-            return replace(node, then=then, orelse=orelse)
+            return replace(node, then=change(node.then), orelse=change(node.orelse))
         case _:
             return node
