@@ -122,6 +122,11 @@ def test_mistake_is_made_once_at_every_place(
     assert changed_lines(SYNCED, kind) == expected
 
 
+def test_nothing_is_left_of_waits_that_stand_alone():
+    alone = SYNCED.replace("c waits A >= shadow.A", "wait A >= shadow.A\n      c")
+    assert changed_lines(alone, "wait-deleted")[1:] == [(["wait A >= shadow.A"], [])]
+
+
 def test_barrier_is_dropped_on_one_engine():
     assert changed_lines(BARRIER, "barrier-dropped") == [(["barrier"], []), (["barrier"], [])]
 

@@ -96,6 +96,13 @@ def test_other_loops_stay_as_they_are(body: str):
     assert peeled(body) == before
 
 
+def test_waits_that_are_the_same_in_the_first_iteration_are_one():
+    assert text("loop i n { add waits B >= s[1], B >= s[(i + 1) % 2] use }") == (
+        "if n != 0 { add at i 0 waits B >= s[1] use at i 0"
+        " loop i n - 1 at 1 { add waits B >= s[(i + 1) % 2] use } }"
+    )
+
+
 @pytest.mark.parametrize("inputs", [{"n": n, "m": m} for n in (0, 1, 2, 5) for m in (0, 1, 3)])
 def test_it_is_exact_and_waits_once_for_each_time_the_loop_is_entered(inputs: dict[str, int]):
     verdict = check(peeled("loop i n { add waits B >= 1 use waits B >= 1 }"), inputs)

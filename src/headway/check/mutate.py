@@ -124,7 +124,8 @@ def _each_wait(mistake: Callable[[Wait], tuple[Wait, ...]]) -> Change:
         if isinstance(node, Waiting):
             for i, wait in enumerate(node.waits):
                 waits = (*node.waits[:i], *mistake(wait), *node.waits[i + 1 :])
-                yield f"{_named(node)}: {wait}", (replace(node, waits=waits),)
+                is_nothing = isinstance(node, Waits) and not waits
+                yield f"{_named(node)}: {wait}", () if is_nothing else (replace(node, waits=waits),)
 
     return change
 

@@ -70,7 +70,7 @@ def likewise(sync: SyncProgram) -> SyncProgram:
 def in_iteration(node: SyncNode, iteration: str, number: int) -> SyncNode:
     """Return an instruction, waits or an assignment of a loop in one of its iterations.
 
-    Other nodes are returned as they are.
+    Waits that are the same there are one. Other nodes are returned as they are.
     """
     values = {iteration: number}
 
@@ -92,12 +92,15 @@ def in_iteration(node: SyncNode, iteration: str, number: int) -> SyncNode:
         ref, offset = found.threshold.register, found.threshold.offset
         return replace(found, threshold=Threshold(register(ref), offset)) if ref else found
 
+    def once(waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
+        return tuple(dict.fromkeys(map(wait, waits)))
+
     match node:
         case Exec():
             turns = ((iteration, number), *node.turns)
-            return replace(node, waits=tuple(map(wait, node.waits)), turns=turns)
+            return replace(node, waits=once(node.waits), turns=turns)
         case Waits():
-            return replace(node, waits=tuple(map(wait, node.waits)))
+            return replace(node, waits=once(node.waits))
         case Assign():
             return replace(node, register=register(node.register), value=value(node.value))
         case _:
