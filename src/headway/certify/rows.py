@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import inf
 
+from headway.certify.bounds import ANYTHING, Known, Range, bounds
 from headway.certify.statement import Refused
-from headway.ir.expr import Binary, Expr, Iteration, leaves
+from headway.ir.expr import Expr, Iteration, leaves
 from headway.ir.program import Loop, Program, While
 from headway.ir.walk import accesses, walk
 from headway.sync.iterations import last_iterations
@@ -42,14 +43,21 @@ def refuse_outside(sync: SyncProgram) -> None:
     slots = _slots(sync.program)
     for engine in sync.engines:
         sizes = {register.name: register.size for register in engine.registers}
-        last = last_iterations(engine)
+        inside = _iterations(last_iterations(engine))
         for node in walk_sync(engine.body):
             for ref in _references(node):
-                least, most = _range(ref.index, last)
+                least, most = bounds(ref.index, inside)
                 size = sizes.get(ref.name, 1)
                 if not (least >= 0 and most < size) and slots.get(ref.index, inf) > size:
                     why = f"{ref} may lie outside its row of {size}, for all that is known"
                     raise Refused(why, node.at)
+
+
+def _iterations(last: Mapping[str, int]) -> Known:
+    def known(expr: Expr) -> Range:
+        return Range(0, last.get(expr.loop, inf)) if isinstance(expr, Iteration) else ANYTHING
+
+    return known
 
 
 def _slots(program: Program) -> Slots:
@@ -81,27 +89,3 @@ def _references(node: SyncNode) -> Iterator[RegisterRef]:
 
 def _inside(expr: Expr) -> Iterator[RegisterRef]:
     return (leaf for leaf in leaves(expr) if isinstance(leaf, RegisterRef))
-
-
-def _range(expr: Expr, last: Mapping[str, int]) -> tuple[float, float]:
-    """Return between which numbers a value lies."""
-    match expr:
-        case int():
-            return expr, expr
-        case Iteration(loop=loop):
-            return 0, last.get(loop, inf)
-        case Binary("%", left, int() as size) if size > 0:
-            least, most = _range(left, last)
-            return (least, most) if least >= 0 and most < size else (0, size - 1)
-        case Binary("//", left, int() as size) if size > 0:
-            least, most = _range(left, last)
-            return least // size, most if most == inf else most // size
-        case Binary("+" | "-" as operator, left, right):
-            (a, b), (c, d) = _range(left, last), _range(right, last)
-            return (a + c, b + d) if operator == "+" else (a - d, b - c)
-        case Binary("*", int() as factor, other) | Binary("*", other, int() as factor):
-            least, most = _range(other, last)
-            ends = (0, 0) if factor == 0 else (factor * least, factor * most)
-            return min(ends), max(ends)
-        case _:
-            return -inf, inf

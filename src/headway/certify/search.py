@@ -61,9 +61,9 @@ def search(
     return Outcome(tried, _size(declared) <= budget, has_lists, beyond)
 
 
-def where_semaphores_wrap(cells: Sequence[Semaphore]) -> list[int]:
+def where_semaphores_wrap(semaphores: Sequence[Semaphore]) -> list[int]:
     """Return the numbers around which narrow semaphores wrap, if runs as long can be tried."""
-    narrow = {cell.most for cell in cells if cell.most <= LONGEST}
+    narrow = {semaphore.most for semaphore in semaphores if semaphore.most <= LONGEST}
     return sorted({most + more for most in narrow for more in (0, 1, 2)})
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headway.certify.cells import refuse_overflow
 from headway.certify.certificate import Certificate, check
 from headway.certify.rows import refuse_outside
+from headway.certify.semaphores import refuse_overflow
 from headway.certify.statement import Flag, Gap, Refused, Statement, Step, Sum, Wait
 from headway.ir.expr import Binary, Expr, leaves
 from headway.sync.program import (

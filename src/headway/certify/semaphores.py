@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
+from headway.certify.bounds import ANYTHING, Range, bounds
 from headway.certify.statement import Refused
-from headway.ir.expr import Binary, Expr, Iteration
+from headway.ir.expr import Expr, Iteration
 from headway.ir.program import Loop, Node, control_counter
 from headway.ir.walk import instructions
 from headway.sync.program import (
@@ -39,7 +40,6 @@ from headway.sync.program import (
 
 ENOUGH = 2**22
 ROUNDS = 4
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "and", "or")
 
 Floors = dict[str, float]
 """By register of one engine, a number that it is never below."""
@@ -51,14 +51,16 @@ Trips = dict[Expr, Loops]
 def refuse_overflow(sync: SyncProgram) -> None:
     """Raise Refused unless every semaphore counts and compares as a number, for all inputs."""
     counters = {i.name: i.counter for i in instructions(sync.program.body) if not i.silent}
-    cells = {cell.counter: cell for cell in sync.semaphores}
+    semaphores = {semaphore.counter: semaphore for semaphore in sync.semaphores}
+    narrow = [semaphore for semaphore in sync.semaphores if semaphore.most < ENOUGH]
     trips = list(_trips(sync.program.body, ()))
     for engine in sync.engines:
-        for cell in (cell for cell in sync.semaphores if cell.most < ENOUGH):
-            if _signals(engine, cell.counter, counters).all > cell.most:
-                why = f"the semaphore of {cell.counter} has {cell.width} bits, and between two"
-                raise Refused(f"{why} barriers may be more than {cell.most} signals", cell.at)
-        _refuse_below(engine, cells, dict(reversed(trips)))
+        for semaphore in narrow:
+            counter, most = semaphore.counter, semaphore.most
+            if _signals(engine, counter, counters).all > most:
+                why = f"the semaphore of {counter} has {semaphore.width} bits, and between two"
+                raise Refused(f"{why} barriers may be more than {most} signals", semaphore.at)
+        _refuse_below(engine, semaphores, dict(reversed(trips)))
 
 
 # How many signals come between two barriers
@@ -98,7 +100,7 @@ def _signals(engine: EngineProgram, counter: str, counters: dict[str, str]) -> C
                 then, orelse = of(node.then), of(node.orelse)
                 return _then(one(node.load), Count(*map(max, then, orelse)))
             case SyncLoop():
-                return _then(one(node.load), _repeated(of(node.body), upper(node.trip)))
+                return _then(one(node.load), _repeated(of(node.body), bounds(node.trip).most))
             case SyncWhile():
                 turn = _then(one(node.load), of(node.body))
                 return _then(_repeated(turn, inf), one(node.load))
@@ -138,21 +140,6 @@ def _sum(a: float, b: float) -> float:
     return -inf if -inf in (a, b) else a + b
 
 
-def upper(expr: Expr) -> float:
-    """Return a number that the value of an expression is never above."""
-    match expr:
-        case int():
-            return expr
-        case Binary("min"):
-            return min(upper(expr.left), upper(expr.right))
-        case Binary("%", _, int(modulus)) if modulus > 0:
-            return modulus - 1
-        case Binary(operator) if operator in COMPARISONS:
-            return 1
-        case _:
-            return inf
-
-
 # How small thresholds are
 
 
@@ -167,17 +154,17 @@ def _trips(body: Iterable[Node], around: Loops) -> Iterator[tuple[Expr, Loops]]:
             yield from _trips(node.body, (*around, (node.iteration, node.trip)))
 
 
-def _refuse_below(engine: EngineProgram, cells: dict[str, Semaphore], trips: Trips) -> None:
+def _refuse_below(engine: EngineProgram, semaphores: dict[str, Semaphore], trips: Trips) -> None:
     floors: Floors | None = None
     for wait in _waits(engine):
-        cell = cells.get(wait.counter)
-        if cell is None or (cell.is_signed and cell.most >= ENOUGH):
+        semaphore = semaphores.get(wait.counter)
+        if semaphore is None or (semaphore.is_signed and semaphore.most >= ENOUGH):
             continue
         floors = _floors(engine, trips) if floors is None else floors
         register, offset = wait.threshold.register, wait.threshold.offset
         least = (floors[register.name] if register else 0) + offset
-        if least < (-cell.most - 1 if cell.is_signed else 0):
-            kind = f"{cell.width} bits" if cell.is_signed else "no sign"
+        if least < (-semaphore.most - 1 if semaphore.is_signed else 0):
+            kind = f"{semaphore.width} bits" if semaphore.is_signed else "no sign"
             why = f"{wait} may be below what a semaphore with {kind} can compare"
             raise Refused(why, wait.at)
 
@@ -227,27 +214,10 @@ def _floors(engine: EngineProgram, trips: Trips) -> Floors:
 
 def _least(expr: Expr, floors: Floors, positive: set[Expr]) -> float:
     """Return a number that the value of an expression is never below."""
-    if isinstance(expr, int):
-        return expr
-    if isinstance(expr, Iteration) or expr in positive:
-        return 0
-    if isinstance(expr, RegisterRef):
-        return floors[expr.name]
-    if not isinstance(expr, Binary):
-        return -inf
-    a, b = (_least(part, floors, positive) for part in (expr.left, expr.right))
-    match expr.operator:
-        case "+":
-            return _sum(a, b)
-        case "-":
-            return a - upper(expr.right) if a > -inf else a
-        case "max":
-            return max(a, b)
-        case "min":
-            return min(a, b)
-        case "*" | "//":
-            return 0 if a >= 0 and b >= 0 else -inf
-        case "%":
-            return 0 if b > 0 else -inf
-        case _:
-            return 0
+
+    def known(part: Expr) -> Range:
+        if isinstance(part, Iteration) or part in positive:
+            return Range(0, inf)
+        return Range(floors[part.name], inf) if isinstance(part, RegisterRef) else ANYTHING
+
+    return bounds(expr, known).least
