@@ -55,6 +55,12 @@ def test_names_that_are_taken_are_not_given_again():
     assert set(all_written_out(program).copies) == {"p.0_"}
 
 
+def test_loops_that_never_run_are_left_where_they_are():
+    inside = "loop k 2 { A p writes(b) } loop 2 { A q writes(b) loop 0 { A r writes(b) } }"
+    program = parse(f"program @p {{ engine A buffer b {inside} }}")
+    assert set(all_written_out(program).copies) == {"p.0", "p.1"}
+
+
 def test_region_with_run_time_bounds_stays_all_of_its_slot():
     boxes = "A p writes(b[0][k * 4 : k * 4 + 4]) reads(b[1][0:2])"
     program = parse(f"program @p {{ engine A buffer b slots 2 shape(8) loop k 2 {{ {boxes} }} }}")

@@ -114,6 +114,10 @@ CONTROL: dict[str, tuple[str, dict[str, int | list[int]]]] = {
         "input n engine A engine B buffer b while t (t < n) { A p writes(b) B c reads(b) }",
         {"n": 40},
     ),
+    "while that would hold again behind its end": (
+        "input go[] engine A engine B buffer b while t (go[t]) { A p writes(b) B c reads(b) }",
+        {"go": [1] * 18 + [0] + [1] * 30},
+    ),
     "if with much inside": (
         "input k engine A engine B buffer b"
         " A x writes(b) if k { loop i 20 { A p writes(b) B c reads(b) } } else { B y reads(b) }",
@@ -148,6 +152,27 @@ def test_every_form_of_control_can_be_cut(name: str) -> None:
     assert violated(synced, inputs) == ""
     assert filled(synced, most_signals(target)) == ()
     assert parse_sync(to_text(synced)) == synced
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_cut_into_groups"),
+    [
+        ("t < n", True),
+        ("n >= t and t <= m[0]", True),
+        ("t < n or t < 3", True),
+        ("m[t]", False),  # 0, and 1 again: the next group would begin although the while has ended
+        ("t < m[t]", False),
+        ("t < n and m[t]", False),
+        ("t != n", False),
+        ("t > n", False),
+    ],
+)
+def test_while_is_cut_into_groups_if_its_end_is_final(
+    condition: str, is_cut_into_groups: bool
+) -> None:
+    program = parse(f"""program @p {{ input n input m[] engine A engine B buffer b
+      while t ({condition}) {{ A p writes(b) B c reads(b) }} }}""")
+    assert ("epoch" in to_text(synchronize(program, narrow(4)))) == is_cut_into_groups
 
 
 def judged(seeds: Iterable[int], strategy: str) -> list[str]:

@@ -41,8 +41,8 @@ class WrittenOut(NamedTuple):
 def lengths(program: Program) -> dict[int, int]:
     """Return by `id` each loop that may be written out, with its instructions once it is.
 
-    It runs a fixed number of times and contains instructions and such loops. Regions and
-    instructions that are silent are left as they are.
+    It runs a fixed number of times, at least once, and contains instructions and such loops.
+    Regions and instructions that are silent are left as they are.
     """
     found: dict[int, int] = {}
 
@@ -52,6 +52,8 @@ def lengths(program: Program) -> dict[int, int]:
         inside = [[length(inner) for inner in body] for body in branches(node)]
         if not isinstance(node, Loop) or not isinstance(node.trip, int) or node.control:
             return None
+        if node.trip < 1:
+            return None  # nothing would be left of it, and who reads the result looks for it
         counts = [count for count in inside[0] if count is not None]
         if len(counts) < len(node.body):
             return None

@@ -12,7 +12,9 @@ Cost   linear, beside that of the strategy
                               }
 
 A loop that fits into no epoch is cut into groups of iterations. Where one iteration does not fit
-either, there is a barrier in every iteration, and its body is cut in the same way.
+either, there is a barrier in every iteration, and its body is cut in the same way. So it is with a
+while whose condition could be 0 in one iteration and hold again in a later one, which no group that
+follows may see.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from headway.errors import Diagnostic, UnsupportedByTarget
-from headway.ir.expr import Binary, Expr, Iteration
+from headway.ir.expr import Binary, Expr, Iteration, leaves
 from headway.ir.program import ControlRead, If, InputDecl, Instr, Loop, Node, Program, While
 from headway.ir.walk import regions, walk
 from headway.passes._rewrite import mapped
@@ -231,8 +233,27 @@ class Epochs:
 
 
 def _can_be_grouped(node: Loop | While) -> bool:
-    """Tell whether the test of a loop may be repeated: a load before each test may not."""
-    return isinstance(node, Loop) or node.control is None
+    """Tell whether the test of a loop may be repeated between groups of its iterations.
+
+    A load before each test may not. Nor may the test of a while that goes on with the next group
+    although it has failed inside the last one.
+    """
+    if isinstance(node, Loop):
+        return True
+    return node.control is None and _stays_false(node.condition, Iteration(node.iteration))
+
+
+def _stays_false(condition: Expr, i: Iteration) -> bool:
+    """Tell whether a condition that is 0 in one iteration is 0 in all later ones (conservative)."""
+    match condition:
+        case Binary("and" | "or", left, right):
+            return _stays_false(left, i) and _stays_false(right, i)
+        case Binary("<" | "<=", left, right) if left == i:
+            return i not in leaves(right)
+        case Binary(">" | ">=", left, right) if right == i:
+            return i not in leaves(left)
+        case _:
+            return i not in leaves(condition)
 
 
 def _load(control: ControlRead | None) -> Load | None:
