@@ -191,12 +191,12 @@ class _Advice:
             yield f"a barrier has set {counter} to 0, after signal {base}"
 
     def _cut(self, counter: str, written: int, compared: int) -> Iterator[str]:
-        for cell in self._sync.semaphores:
-            if cell.counter == counter and written != compared:
-                sign = "a sign" if cell.is_signed else "no sign"
+        for semaphore in self._sync.semaphores:
+            if semaphore.counter == counter and written != compared:
+                sign = "a sign" if semaphore.is_signed else "no sign"
                 yield (
-                    f"the threshold is {written}, and the semaphore of {counter} has {cell.width}"
-                    f" bits and {sign}: {compared} is compared"
+                    f"the threshold is {written}, and the semaphore of {counter} has"
+                    f" {semaphore.width} bits and {sign}: {compared} is compared"
                 )
 
     def _with(self, finding: Finding, notes: list[str], way_out: str) -> Finding:

@@ -79,7 +79,7 @@ def explore(sync: SyncProgram, inputs: Inputs, limit: int = MAX_STATES) -> Explo
     issues instances out of turn.
     """
     given = built(sync, inputs)
-    is_monotone = not any(step.room or step.cells for row in given.steps for step in row)
+    is_monotone = not any(step.room or step.looks for row in given.steps for step in row)
     return _Search(given, limit, is_reduced=is_monotone).run()
 
 
@@ -183,7 +183,7 @@ class _Search:
         return (
             all(done[e] >= n for e, n in step.steps)
             and all(completed[c] >= n for c, n in step.completions)
-            and all(look.holds(self._signalled(look.counter, completed)) for look in step.cells)
+            and all(look.holds(self._signalled(look.counter, completed)) for look in step.looks)
         )
 
     def _signalled(self, counter: int, completed: tuple[int, ...]) -> int:

@@ -177,20 +177,20 @@ def deadlock(
     return _stands(engine, event, wait, why, way_out)
 
 
-def overtaken(engine: str, event: Event, wait: ConcreteWait, cell: Semaphore) -> Finding:
+def overtaken(engine: str, event: Event, wait: ConcreteWait, semaphore: Semaphore) -> Finding:
     """A semaphore may have wrapped before an engine looks at it."""
     why = (
-        f"may look too late: the semaphore of {wait.counter} has {cell.width} bits, and reads"
-        f" {cell.value(cell.most + 1)} after signal {cell.most + 1}"
+        f"may look too late: the semaphore of {wait.counter} has {semaphore.width} bits, and reads"
+        f" {semaphore.value(semaphore.most + 1)} after signal {semaphore.most + 1}"
     )
-    return _stands(engine, event, wait, why, room(cell))
+    return _stands(engine, event, wait, why, room(semaphore))
 
 
-def room(cell: Semaphore) -> str:
+def room(semaphore: Semaphore) -> str:
     """Return what helps where a semaphore wraps."""
     return (
-        f"set the counters to 0 by a barrier before {cell.counter} has given more than"
-        f" {cell.most} signals"
+        f"set the counters to 0 by a barrier before {semaphore.counter} has given more than"
+        f" {semaphore.most} signals"
     )
 
 

@@ -214,8 +214,8 @@ class Replay:
             self._watch.note(looked, self._given(wait.counter))
 
     def _find_overtaken(self) -> None:
-        for looked, cell in self._watch.overtaken(self._knowledge, self._base, self._signals):
-            late = findings.overtaken(looked.engine, looked.event, looked.wait, cell)
+        for looked, semaphore in self._watch.overtaken(self._knowledge, self._base, self._signals):
+            late = findings.overtaken(looked.engine, looked.event, looked.wait, semaphore)
             self._tell(looked.engine, late)
 
     def _count_takes(self, engine: str, event: Event) -> None:

@@ -68,11 +68,11 @@ def late_waits(sync: SyncProgram, inputs: Inputs) -> list[LateWait]:
     Raise InvalidInput as `headway.check.check` does, and if a semaphore wraps.
     """
     events = expand(sync, inputs)
-    for counter, cell in wrapping(sync, events).items():
+    for counter, semaphore in wrapping(sync, events).items():
         raise InvalidInput(
             Diagnostic(
-                f"the semaphore of {counter} has {cell.width} bits and wraps",
-                cell.at,
+                f"the semaphore of {counter} has {semaphore.width} bits and wraps",
+                semaphore.at,
                 rule="what a late wait costs is known where every count fits its semaphore",
                 help="choose smaller inputs, or more barriers that reset it",
             )

@@ -46,7 +46,7 @@ class Step(NamedTuple):
 
     `steps` and `completions` are the conditions; `issues` is the counter of its instance, -1 for
     none, and `position` its number there. `room` are conditions too, but the engine does not look:
-    without them a token is lost. `cells` are conditions that more completions may take away.
+    without them a token is lost. `looks` are conditions that more completions may take away.
     """
 
     event: Event
@@ -56,7 +56,7 @@ class Step(NamedTuple):
     steps: tuple[Condition, ...]
     completions: tuple[Condition, ...]
     room: tuple[Condition, ...] = ()
-    cells: tuple[Look, ...] = ()
+    looks: tuple[Look, ...] = ()
 
 
 class Machine(NamedTuple):
@@ -88,7 +88,7 @@ def machine(
     """Return the machine of a verified program; None if it issues instances out of turn.
 
     Without needs it is not known what is early, nor what is out of turn. Waits for a counter whose
-    semaphore is `wrapping` become conditions on the cell.
+    semaphore is `wrapping` become conditions on what it reads.
     """
     builder = _Builder(sync, needs, events, wrapping)
     steps = tuple(tuple(builder.steps(engine)) for engine in builder.engines)
@@ -116,7 +116,7 @@ def ideal_machine(given: Machine, serial: frozenset[str]) -> Machine:
         blocked = [()] + [_blocking(step) for step, _ in kept]
         rows.append(
             tuple(
-                step._replace(steps=(), completions=(*wait, *block), room=(), cells=())
+                step._replace(steps=(), completions=(*wait, *block), room=(), looks=())
                 for (step, _), wait, block in zip(kept, waits, blocked, strict=False)
             )
         )
@@ -233,7 +233,7 @@ class _Builder:
         barriers = 0
         for event in self._events[engine]:
             steps, completions = self._conditions(event, base)
-            cells = tuple(self._cells(event, base))
+            looks = tuple(self._looks(event, base))
             completions += block
             if event.kind == "barrier":
                 steps, completions, base = self._meeting(barriers, steps, completions)
@@ -249,7 +249,7 @@ class _Builder:
                 steps,
                 completions,
                 self._room(number, event),
-                cells,
+                looks,
             )
             if counter == engine and engine in self._serial:
                 own = (step.issues, position - 1)
@@ -273,7 +273,7 @@ class _Builder:
                 completions.append((self._index[wait.counter], position))
         return tuple(steps), tuple(completions)
 
-    def _cells(self, event: Event, base: Mapping[str, int]) -> Iterator[Look]:
+    def _looks(self, event: Event, base: Mapping[str, int]) -> Iterator[Look]:
         for wait in event.waits:
             if wait.threshold > 0 and wait.counter in self._wrapping:
                 yield Look(

@@ -1,8 +1,8 @@
 """Semaphores that wrap: what a wait compares, and whether it can look too late.
 
-A cell of `width` bits holds the count of its counter since the last barrier modulo 2**width. A wait
-compares that many bits of its threshold: a threshold that does not fit asks for less, or for a
-number below 0. And once the counter has gone past the largest number that fits, a wait that has
+A semaphore of `width` bits holds the count of its counter since the last barrier modulo 2**width.
+A wait compares that many bits of its threshold: a threshold that does not fit asks for less, or for
+a number below 0. And once the counter has gone past the largest number that fits, a wait that has
 not looked yet may find a small one. That cannot happen if the signal that wraps is given after the
 instance that waits has completed, for sure.
 """
@@ -25,13 +25,13 @@ Events = dict[str, list[Event]]
 
 def seen_by_comparisons(events: Events, semaphores: Iterable[Semaphore]) -> Events:
     """Return the events with thresholds cut to the bits of their semaphores."""
-    cells = {semaphore.counter: semaphore for semaphore in semaphores}
-    if not cells:
+    by_counter = {semaphore.counter: semaphore for semaphore in semaphores}
+    if not by_counter:
         return events
 
     def cut(wait: ConcreteWait) -> ConcreteWait:
-        cell = cells.get(wait.counter)
-        return wait._replace(threshold=cell.value(wait.threshold)) if cell else wait
+        semaphore = by_counter.get(wait.counter)
+        return wait._replace(threshold=semaphore.value(wait.threshold)) if semaphore else wait
 
     return {
         engine: [event._replace(waits=tuple(map(cut, event.waits))) for event in run]
@@ -66,7 +66,11 @@ def wrapping(sync: SyncProgram, events: Events) -> dict[str, Semaphore]:
             elif counter := signalled(engine, event, counters):
                 counts[counter] += 1
         most |= counts
-    return {cell.counter: cell for cell in sync.semaphores if most[cell.counter] > cell.most}
+    return {
+        semaphore.counter: semaphore
+        for semaphore in sync.semaphores
+        if most[semaphore.counter] > semaphore.most
+    }
 
 
 class Looked(NamedTuple):
@@ -83,30 +87,32 @@ class Watch:
     """Notes the waits since the last barrier, and finds those that a wrap may have overtaken."""
 
     def __init__(self, semaphores: Iterable[Semaphore], hosts: Mapping[str, str]) -> None:
-        self._cells = {s.counter: s for s in semaphores if s.most < MAX_EVENTS}
+        self._semaphores = {s.counter: s for s in semaphores if s.most < MAX_EVENTS}
         self._hosts = hosts
-        self._looked: dict[str, list[Looked]] = {counter: [] for counter in self._cells}
+        self._looked: dict[str, list[Looked]] = {counter: [] for counter in self._semaphores}
 
     def note(self, looked: Looked, count: int) -> None:
         """Note a wait that held when its counter had given `count` signals since the barrier."""
-        cell = self._cells.get(looked.wait.counter)
-        if cell is None or looked.wait.threshold <= 0:
+        semaphore = self._semaphores.get(looked.wait.counter)
+        if semaphore is None or looked.wait.threshold <= 0:
             return
-        if self._hosts[cell.counter] == looked.engine and count <= cell.most:
+        if self._hosts[semaphore.counter] == looked.engine and count <= semaphore.most:
             return  # the engine itself issues what wraps, later
-        self._looked[cell.counter].append(looked)
+        self._looked[semaphore.counter].append(looked)
 
     def overtaken(
         self, knowledge: Knowledge, base: Mapping[str, int], signals: Signals
     ) -> Iterator[tuple[Looked, Semaphore]]:
         """Yield the waits that may look too late, one for each counter, and forget all."""
-        for counter, cell in self._cells.items():
-            wraps = signals.position(counter, signals.among(counter, base[counter]) + cell.most + 1)
+        for counter, semaphore in self._semaphores.items():
+            wraps = signals.position(
+                counter, signals.among(counter, base[counter]) + semaphore.most + 1
+            )
             past, looked = knowledge.signals[counter], self._looked[counter]
             if wraps <= len(past):
                 told = past[wraps - 1]
                 late = (x for x in looked if not self._is_before(x, told, knowledge))
-                yield from ((x, cell) for x in [next(late, None)] if x)
+                yield from ((x, semaphore) for x in [next(late, None)] if x)
             looked.clear()
 
     def _is_before(self, looked: Looked, told: tuple[int, ...], knowledge: Knowledge) -> bool:

@@ -50,12 +50,12 @@ def run(args: Namespace) -> int:
 
 def facts(module: Module, size: int) -> dict[str, object]:
     """Return what there is to say of a binary, as JSON."""
-    cells = len(module.semaphores) + len(module.tokens) + len(module.meets)
+    semaphores = len(module.semaphores) + len(module.tokens) + len(module.meets)
     return {
         "program": module.program.name,
         "target": module.target,
         "bytes": size,
-        "semaphores": cells,
+        "semaphores": semaphores,
         "engines": {
             s.engine: {"instructions": len(s.instructions), "registers": s.registers}
             for s in module.streams
@@ -65,8 +65,8 @@ def facts(module: Module, size: int) -> dict[str, object]:
 
 def said(module: Module, size: int) -> str:
     """Return the same as text."""
-    cells = len(module.semaphores) + len(module.tokens) + len(module.meets)
-    lines = [f"{module.program.name} for {module.target}: {size:,} bytes, {cells} semaphores"]
+    semaphores = len(module.semaphores) + len(module.tokens) + len(module.meets)
+    lines = [f"{module.program.name} for {module.target}: {size:,} bytes, {semaphores} semaphores"]
     lines += [
         f"  {s.engine}: {len(s.instructions)} instructions, {s.registers} registers"
         for s in module.streams

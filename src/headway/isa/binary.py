@@ -85,9 +85,9 @@ def _inputs(program: Program, tables: Tables) -> Iterable[bytes]:
 
 
 def _semaphores(module: Module, tables: Tables) -> Iterable[bytes]:
-    for cell in module.semaphores:
-        symbol = tables.symbol(cell.counter)
-        yield struct.pack("<HBBI", cell.number, cell.width, cell.is_signed, symbol)
+    for semaphore in module.semaphores:
+        symbol = tables.symbol(semaphore.counter)
+        yield struct.pack("<HBBI", semaphore.number, semaphore.width, semaphore.is_signed, symbol)
 
 
 def _flags(module: Module, tables: Tables) -> Iterable[bytes]:

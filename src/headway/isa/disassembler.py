@@ -19,9 +19,10 @@ def disassemble(module: Module) -> str:
 
 def _lines(module: Module) -> Iterator[str]:
     yield f"module @{module.program.name} strategy {module.strategy} target {module.target}"
-    for cell in module.semaphores:
-        sign = " signed" if cell.is_signed else ""
-        yield f"semaphore {cell.number} counts {cell.counter} width {cell.width}{sign}"
+    for semaphore in module.semaphores:
+        sign = " signed" if semaphore.is_signed else ""
+        counts = f"counts {semaphore.counter} width {semaphore.width}{sign}"
+        yield f"semaphore {semaphore.number} {counts}"
     for tokens in module.tokens:
         flag = tokens.flag
         holds = f" holds {flag.holds}" if flag.holds else ""

@@ -3,7 +3,8 @@
 In     a verified module, inputs, memory, a source of random numbers
 Out    the memory as it is when all engines have ended
 
-Semaphores are cells that count, drain and meet like any other: nothing here knows what they mean.
+All semaphores are alike, whether engines count, drain or meet by them: nothing here knows what they
+mean.
 Each step, one engine executes an instruction, or one counter starts or completes an instance, as
 chance has it; how often each gets its turn changes from run to run. An instance reads when it
 starts and writes when it completes. On a serial counter it starts when the one before has
@@ -75,9 +76,9 @@ class _Machine:
         names = (*program.hosts, *(queue.name for queue in program.queues))
         self._counters = {name: _Counter(name in program.serial) for name in names}
         self._instr: dict[str, Instr] = {i.name: i for i in instructions(program.body)}
-        self._cells = {cell.number: cell for cell in module.semaphores}
+        self._semaphores = {semaphore.number: semaphore for semaphore in module.semaphores}
         self._holds = {tokens.number: tokens.flag.holds for tokens in module.tokens}
-        self._count = dict.fromkeys((*self._cells, *self._holds, *module.meets), 0)
+        self._count = dict.fromkeys((*self._semaphores, *self._holds, *module.meets), 0)
         self._engines = [
             _Engine(s.engine, interpret.effects(module, s, inputs)) for s in module.streams
         ]
@@ -118,8 +119,8 @@ class _Machine:
             case interpret.Spend():
                 return True
             case interpret.Wait():
-                cell = self._cells[effect.semaphore]
-                return self._value(cell) >= cell.value(effect.threshold)
+                semaphore = self._semaphores[effect.semaphore]
+                return self._value(semaphore) >= semaphore.value(effect.threshold)
             case interpret.Issue():
                 return self._issue(effect)
             case interpret.Set():
@@ -144,8 +145,8 @@ class _Machine:
         counter.tokens.append((counter.issued, effect.semaphore))
         self._add_tokens(counter)
 
-    def _value(self, cell: Semaphore) -> int:
-        return cell.value(self._count[cell.number])
+    def _value(self, semaphore: Semaphore) -> int:
+        return semaphore.value(self._count[semaphore.number])
 
     def _take(self, semaphore: int) -> bool:
         if not self._count[semaphore]:

@@ -24,7 +24,6 @@ from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.expr import Binary, Expr, Input, Iteration, leaves
 from headway.ir.program import control_counter
 from headway.ir.walk import deep_nests, instructions
-from headway.isa.cells import Cells, assign_cells
 from headway.isa.expressions import MNEMONICS, Code
 from headway.isa.instructions import (
     COMPARISONS,
@@ -36,6 +35,7 @@ from headway.isa.instructions import (
     WaitFor,
 )
 from headway.isa.module import Module, Stream, counters
+from headway.isa.semaphores import Assigned, assign_semaphores
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -69,9 +69,9 @@ def lower(sync: SyncProgram, target: Target | None = None) -> Module:
     in a register. Raise InvalidProgram on a number of more than 32 bits.
     """
     on = targets.load(sync.target) if target is None else target
-    cells = assign_cells(sync, on)
+    semaphores = assign_semaphores(sync, on)
     with deep_nests():
-        streams = [_stream(engine, sync, on, cells) for engine in sync.engines]
+        streams = [_stream(engine, sync, on, semaphores) for engine in sync.engines]
     most = min(int(on.registers), NUMBERED)
     problems = [_too_many_registers(s, sync, on) for s in streams if s.registers > most]
     if problems:
@@ -81,19 +81,21 @@ def lower(sync: SyncProgram, target: Target | None = None) -> Module:
         sync.strategy,
         sync.target,
         tuple(streams),
-        cells.semaphores,
-        cells.tokens,
-        cells.meets,
+        semaphores.counting,
+        semaphores.tokens,
+        semaphores.meets,
     )
 
 
-def _stream(engine: EngineProgram, sync: SyncProgram, target: Target, cells: Cells) -> Stream:
+def _stream(
+    engine: EngineProgram, sync: SyncProgram, target: Target, semaphores: Assigned
+) -> Stream:
     """Lower one engine program; inputs stay in registers as far as there are any to spare."""
     uses = _scalar_inputs(engine)
-    bare = _Lowering(engine, sync, target, cells, ()).run()
+    bare = _Lowering(engine, sync, target, semaphores, ()).run()
     spare = max(0, min(int(target.registers), NUMBERED) - bare.registers)
     pinned = tuple(name for name, _ in uses.most_common(spare))
-    return _Lowering(engine, sync, target, cells, pinned).run() if pinned else bare
+    return _Lowering(engine, sync, target, semaphores, pinned).run() if pinned else bare
 
 
 def _scalar_inputs(engine: EngineProgram) -> Counter[str]:
@@ -125,12 +127,12 @@ class _Lowering:
         engine: EngineProgram,
         sync: SyncProgram,
         target: Target,
-        cells: Cells,
+        semaphores: Assigned,
         pinned: tuple[str, ...],
     ) -> None:
         self._engine = engine
         self._target = target
-        self._cells = cells
+        self._semaphores = semaphores
         self._pinned = pinned
         self._is_first = engine is sync.engines[0]
         found = tuple(instructions(sync.program.body))
@@ -190,7 +192,7 @@ class _Lowering:
             self._issue(Op.READ, node.control, control_counter(self._engine.engine), node.waits)
 
     def _issue(self, op: Op, name: str, counter: str, waits: tuple[Wait, ...]) -> None:
-        post = None if name in self._silent else self._cells.number.get(counter)
+        post = None if name in self._silent else self._semaphores.number.get(counter)
         iterations = tuple(Around(*pair) for pair in self._code.iterations.items())
         with self._code.scratch():
             wait = self._waits(waits, int(self._target.waits_per_instruction))
@@ -210,7 +212,7 @@ class _Lowering:
 
     def _wait_for(self, wait: Wait) -> WaitFor:
         """Return the operand of a wait, with its threshold computed if a wait cannot do it."""
-        number = self._cells.number[wait.counter]
+        number = self._semaphores.number[wait.counter]
         register, offset = wait.threshold.register, wait.threshold.offset
         if register is None:
             return WaitFor(number, None, offset)
@@ -226,21 +228,21 @@ class _Lowering:
         return WaitFor(number, Reg(total), 0)
 
     def _flag(self, node: SetFlag | TakeFlag) -> None:
-        number = self._cells.number[node.flag]
+        number = self._semaphores.number[node.flag]
         if isinstance(node, TakeFlag):
             self._emit(Op.TAKE, row=number)
         else:
-            counter = self._cells.source[node.flag]
+            counter = self._semaphores.source[node.flag]
             self._code.emit(Instruction(Op.SET, row=number, name=counter))
 
     def _barrier(self) -> None:
         """Drain, meet; the first engine resets the counters while nobody can look; meet again."""
         for counter in self._own:
             self._code.emit(Instruction(Op.DRAIN, name=counter))
-        first, second = self._cells.meets
+        first, second = self._semaphores.meets
         self._emit(Op.MEET, row=first)
         if self._is_first:
-            for low, size in self._cells.ranges:
+            for low, size in self._semaphores.ranges:
                 self._code.emit(Instruction(Op.CLEAR, row=low, size=size))
         self._emit(Op.MEET, row=second)
 

@@ -224,13 +224,13 @@ class _Writer:
             lanes = 0 if name not in used else 1 if name in self._program.serial else "LANES"
             yield f'  counters[{place}].name = "{name}", counters[{place}].lanes = {lanes};'
             yield f"  counters[{place}].has_tokens = {int(name in setting)};"
-        for cell in module.semaphores:
-            yield f"  semaphores[{cell.number}].width = {cell.width};"
-            yield f"  semaphores[{cell.number}].is_signed = {int(cell.is_signed)};"
-            yield f"  semaphores[{cell.number}].is_precise = {int(cell.width >= WORD)} && PRECISE;"
-            if cell.counter in self._counters:
-                place = self._counters[cell.counter]
-                yield f"  semaphores[{cell.number}].counter = &counters[{place}];"
+        for semaphore in module.semaphores:
+            place = f"semaphores[{semaphore.number}]"
+            yield f"  {place}.width = {semaphore.width};"
+            yield f"  {place}.is_signed = {int(semaphore.is_signed)};"
+            yield f"  {place}.is_precise = {int(semaphore.width >= WORD)} && PRECISE;"
+            if semaphore.counter in self._counters:
+                yield f"  {place}.counter = &counters[{self._counters[semaphore.counter]}];"
         for tokens in module.tokens:
             yield f"  semaphores[{tokens.number}].width = 63;"
             yield f"  semaphores[{tokens.number}].holds = {tokens.flag.holds};"

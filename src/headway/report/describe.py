@@ -169,7 +169,7 @@ def _needs(shown: Shown) -> Json:
     """Return the registers of each engine, and what each semaphore counts."""
     if shown.synced is None or shown.needs is None:
         return {"registers": {}, "semaphores": [], "concessions": []}
-    numbers = {cell.counter: cell for cell in shown.synced.semaphores}
+    numbers = {semaphore.counter: semaphore for semaphore in shown.synced.semaphores}
     return {
         "registers": {
             engine.engine: [{"name": r.name, "size": r.size} for r in engine.registers]

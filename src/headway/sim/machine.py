@@ -286,13 +286,13 @@ class Machine:
 
     def _when_it_holds(self, sequencer: _Sequencer, wait: Await) -> tuple[int, bool, int] | None:
         """Return when a narrow wait holds by the signals there are; None if by none of them."""
-        counter, cell = self._counters[wait.counter], self._narrow[wait.counter]
+        counter, semaphore = self._counters[wait.counter], self._narrow[wait.counter]
         seen = counter.seen(sequencer.time - self._costs.hop)
-        wanted = cell.value(wait.threshold)
-        if cell.value(seen - counter.base) >= wanted:
+        wanted = semaphore.value(wait.threshold)
+        if semaphore.value(seen - counter.base) >= wanted:
             return sequencer.time, True, 0
         for number in range(seen + 1, counter.count + 1):
-            if cell.value(number - counter.base) >= wanted:
+            if semaphore.value(number - counter.base) >= wanted:
                 position = counter.instance(number)
                 return counter.done[position - 1] + self._costs.hop, True, position
         return None

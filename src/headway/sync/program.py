@@ -209,9 +209,9 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Semaphore:
-    """The cell that holds a counter: `width` bits, in two's complement if `is_signed`.
+    """What holds a counter: `width` bits, in two's complement if `is_signed`.
 
-    It wraps when it is full. A wait compares as many bits of its threshold as the cell has.
+    It wraps when it is full. A wait compares as many bits of its threshold.
     """
 
     number: int

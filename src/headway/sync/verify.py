@@ -100,7 +100,7 @@ def _flags(sync: SyncProgram, facts: _Facts, problems: Problems) -> None:
 
 
 def _semaphores(sync: SyncProgram, facts: _Facts, problems: Problems) -> None:
-    """Check the cells of counters: each has one of its own, if there are any."""
+    """Check the semaphores: each counter has one of its own, if there are any."""
     numbers: set[int] = set()
     counters: set[str] = set()
     for semaphore in sync.semaphores:

@@ -72,7 +72,7 @@ class Dma:
 
 @dataclass(frozen=True, slots=True)
 class Semaphores:
-    """The cells that counters are assigned to."""
+    """How many there are, and which numbers they hold."""
 
     count: Count
     width: Count

@@ -138,10 +138,9 @@ def _counter(plan: Plan, name: str) -> list[int]:
     record[HOST] = _engine_of(plan, host)
     record[IS_SERIAL] = int(name in plan.sync.program.serial)
     record[CONTROL] = plan.counters.index(control) if control in plan.counters else -1
-    cells = (cell for cell in plan.sync.semaphores if cell.counter == name)
-    cell = next(cells, None)
-    record[MOST] = min(cell.most, LARGEST - 1) if cell else LARGEST - 1
-    record[LEAST] = -record[MOST] if not cell or cell.is_signed else 0
+    semaphore = next((s for s in plan.sync.semaphores if s.counter == name), None)
+    record[MOST] = min(semaphore.most, LARGEST - 1) if semaphore else LARGEST - 1
+    record[LEAST] = -record[MOST] if not semaphore or semaphore.is_signed else 0
     return record
 
 

@@ -59,11 +59,11 @@ function needsOf(run) {
     const names = rows.map((row) => (row.size === 1 ? row.name : `${row.name}[${row.size}]`)).join(", ");
     return `<tr><td>${escaped(engine)}</td><td>${count}</td><td class="wide">${escaped(names)}</td></tr>`;
   });
-  const semaphores = run.semaphores.map((cell) => {
-    const waits = waitsOn(run, run.counters.indexOf(cell.counts));
+  const semaphores = run.semaphores.map((semaphore) => {
+    const waits = waitsOn(run, run.counters.indexOf(semaphore.counts));
     const sum = (key) => waits.reduce((all, each) => all + (key ? each.stood.reduce((a, b) => a + b, 0) : each.stood.length), 0);
     const by = waits.map((each) => run.engines[each.engine].name).join(", ");
-    return `<tr><td>${escaped(cell.counts)}</td><td>${cell.number ?? ""}</td><td>${cell.width ?? ""}</td><td>${whole(sum())}</td><td>${ns(sum("stood"), 0)}</td><td>${escaped(by)}</td></tr>`;
+    return `<tr><td>${escaped(semaphore.counts)}</td><td>${semaphore.number ?? ""}</td><td>${semaphore.width ?? ""}</td><td>${whole(sum())}</td><td>${ns(sum("stood"), 0)}</td><td>${escaped(by)}</td></tr>`;
   });
   const given = run.concessions.map((text) => `<p class="muted">given up: ${escaped(text)}</p>`).join("");
   return `<h3>${escaped(run.strategy)}</h3>${given}

@@ -24,13 +24,15 @@ MOST = 2**16 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class Assigned:
     """`number` finds the semaphore of a counter or a flag; `ranges` are those of counters.
+
+    `counting` hold counters, `tokens` flags, `meets` are for barriers.
 
     `source` finds the counter that a flag comes from.
     """
 
-    semaphores: tuple[Semaphore, ...]
+    counting: tuple[Semaphore, ...]
     tokens: tuple[Tokens, ...]
     meets: tuple[int, ...]
     number: dict[str, int]
@@ -38,7 +40,7 @@ class Cells:
     ranges: tuple[tuple[int, int], ...]
 
 
-def assign_cells(sync: SyncProgram, target: Target) -> Cells:
+def assign_semaphores(sync: SyncProgram, target: Target) -> Assigned:
     """Return the semaphores of a program. Raise UnsupportedByTarget if there are too few.
 
     Those that the program declares keep their numbers.
@@ -60,7 +62,7 @@ def assign_cells(sync: SyncProgram, target: Target) -> Cells:
     number = {s.counter: s.number for s in semaphores} | {t.flag.name: t.number for t in tokens}
     source = {flag.name: flag.counter for flag in sync.flags}
     ranges = tuple(_ranges(sorted(s.number for s in semaphores)))
-    return Cells(tuple(semaphores), tokens, meets, number, source, ranges)
+    return Assigned(tuple(semaphores), tokens, meets, number, source, ranges)
 
 
 def _free(taken: set[int]) -> Iterator[int]:
