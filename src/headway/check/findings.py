@@ -10,15 +10,8 @@ from headway.sync.expand import ConcreteWait, Event
 from headway.sync.program import Flag, Semaphore
 
 
-def _named(event: Event) -> str:
-    """Return the instance that an event issues, or what it is."""
-    return f"{event.name}[{','.join(map(str, event.iteration))}]" if event.name else event.kind
-
-
 def _turn(event: Event) -> str:
-    if event.kind == "set":
-        return f"set {event.name}"
-    return _named(event) if event.name else f"its {event.kind}"
+    return str(event) if event.name else f"its {event}"
 
 
 def times(count: int) -> str:
@@ -136,7 +129,7 @@ def overfull(engine: str, event: Event, flag: Flag, token: int, taken: int) -> F
     missing = token - flag.holds
     return Finding(
         "deadlock",
-        _named(event),
+        event.instance,
         "",
         flag.name,
         taken,
@@ -198,7 +191,7 @@ def _stands(engine: str, event: Event, wait: ConcreteWait, why: str, way_out: st
     """An engine may stand for ever at a wait."""
     return Finding(
         "deadlock",
-        _named(event),
+        event.instance,
         str(wait.wait),
         wait.counter,
         wait.threshold,
@@ -224,7 +217,7 @@ def no_token(
     others = "" if missing else ": the engines wait for each other" + circle(engine, waits_for)
     return Finding(
         "deadlock",
-        _named(event),
+        event.instance,
         f"take {take.counter}",
         take.counter,
         take.threshold,
@@ -284,7 +277,7 @@ def out_of_order(engine: str, event: Event, expected: Instance | None) -> Findin
     turn = f"the program has {expected} next" if expected else "the program has nothing more there"
     return Finding(
         "unsupported",
-        f"{event.name}[{','.join(map(str, event.iteration))}]",
+        event.instance,
         "",
         expected.counter if expected else "",
         0,

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from headway.check.findings import times
 from headway.check.narrow import signalled, signalling
 from headway.check.needs import Need
-from headway.check.schedule import named
 from headway.check.verdict import Finding
 from headway.ir.program import Instr
 from headway.spec import Instance, Signals
@@ -49,7 +48,7 @@ class History:
         barriers = 0
         for event in self._events[need.instance.engine]:
             barriers += event.kind == "barrier"
-            if named(event) == finding.instance:
+            if str(event) == finding.instance:
                 waits = [w for w in event.waits if str(w.wait) == finding.wait]
                 written = waits[0].threshold if waits else finding.threshold
                 return self._given(finding.counter, barriers), written

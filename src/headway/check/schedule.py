@@ -14,7 +14,7 @@ from headway.check.machine import Condition, Machine, Step, machine
 from headway.check.verdict import Finding, Verdict
 from headway.ir.expr import Inputs
 from headway.ir.walk import instructions
-from headway.sync.expand import Event, expand_beginning
+from headway.sync.expand import expand_beginning
 from headway.sync.program import SyncProgram
 
 MOST = 3
@@ -41,19 +41,12 @@ def _schedule(given: Machine, finding: Finding) -> tuple[str, ...]:
     """Return the schedule of a finding; nothing if it lies too far from the beginning."""
     for engine, row in enumerate(given.steps):
         for number, step in enumerate(row):
-            if step.issues >= 0 and named(step.event) == finding.instance:
+            if step.issues >= 0 and str(step.event) == finding.instance:
                 past = _Past(given)
                 counter = given.counters.index(finding.counter)
                 if past.needs(engine, number) and past.completed[counter] < finding.required:
                     return (*past.events(), f"issue {finding.instance}")
     return ()
-
-
-def named(event: Event) -> str:
-    """Return the instance that an event issues, or what else it does."""
-    if event.kind in ("exec", "load"):
-        return f"{event.name}[{','.join(map(str, event.iteration))}]"
-    return f"{event.kind} {event.name}".strip()
 
 
 class _Past:
@@ -104,7 +97,7 @@ class _Past:
             if engine is not None:
                 step = self._given.steps[engine][done[engine]]
                 done[engine] += 1
-                yield f"issue {named(step.event)}" if step.issues >= 0 else named(step.event)
+                yield f"issue {step.event}" if step.issues >= 0 else str(step.event)
                 continue
             counter = next((c for c in range(len(over)) if self._can_complete(c, done, over)), None)
             if counter is None:
@@ -125,4 +118,4 @@ class _Past:
 
     def _instance(self, counter: int, position: int) -> str:
         _, after = self._issue(counter, position)
-        return named(self._given.steps[self._given.hosts[counter]][after - 1].event)
+        return str(self._given.steps[self._given.hosts[counter]][after - 1].event)

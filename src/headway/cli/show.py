@@ -11,7 +11,6 @@ from headway.cli.arguments import add_command, add_inputs, add_program
 if TYPE_CHECKING:
     from headway.ir.expr import Inputs
     from headway.ir.program import Program
-    from headway.sync.expand import Event
     from headway.sync.program import SyncProgram
 
 
@@ -67,12 +66,4 @@ def _waits(synced: SyncProgram, inputs: Inputs) -> Iterator[str]:
         for event in events:
             terms = ", ".join(str(wait) for wait in event.waits if wait.threshold > 0)
             if terms or event.kind != "end":
-                yield f"{engine} {_title(event)}" + (f" waits {terms}" if terms else "")
-
-
-def _title(event: Event) -> str:
-    if not event.name:
-        return event.kind
-    if event.kind == "set":
-        return f"set {event.name}"
-    return f"{event.name}[{','.join(map(str, event.iteration))}]"
+                yield f"{engine} {event}" + (f" waits {terms}" if terms else "")

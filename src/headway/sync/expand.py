@@ -58,6 +58,17 @@ class Event(NamedTuple):
     waits: tuple[ConcreteWait, ...]
     at: Location | None
 
+    def __str__(self) -> str:
+        """Return what is done: `add[3]`, `set full` or `barrier`."""
+        return (
+            self.instance if self.kind in ("exec", "load") else f"{self.kind} {self.name}".strip()
+        )
+
+    @property
+    def instance(self) -> str:
+        """The name with the iterations, as of an instance; without a name, what is done."""
+        return f"{self.name}[{','.join(map(str, self.iteration))}]" if self.name else self.kind
+
 
 def expand(sync: SyncProgram, inputs: Inputs, limit: int = MAX_EVENTS) -> dict[str, list[Event]]:
     """Return the events of every engine. Raise InvalidInput as `headway.spec.instances` does."""
