@@ -36,6 +36,7 @@ from headway.sync.program import (
 )
 from headway.sync.verify import verify_sync
 
+_STATEMENTS = ("wait", "barrier", "load", "exec", "set", "take", "loop", "while", "if")
 _OTHER_ASSIGNMENTS = ("=", "==", "+", "-")  # the latter two of += and -=
 _OTHER_COMPARISONS = ("=", "==", ">", "<", "<=", "!=")
 
@@ -143,7 +144,9 @@ class _EngineReader(BlockReader[SyncNode, Load]):
     def _load(self, at: Location) -> Load:
         self.index += 1
         following = self.words[self.index : self.index + 3]
-        if following[0] == "}" or (following[0] == "waits" and following[-1] == ">="):
+        is_statement = following[0] in _STATEMENTS and self.here().line > at.line
+        is_wait = following[0] == "waits" and following[-1] == ">="
+        if following[0] == "}" or is_statement or is_wait:
             help = "an instruction of that name is issued by: exec load"
             self.fail(f"the name of a control read is expected, not {following[0]!r}", help=help)
         return Load(self.name("the name of a control read"), self._waits(), at)
