@@ -24,7 +24,10 @@ def assert_the_same(program: Program, inputs: Inputs) -> None:
     data = to_binary(lower(synced))
     module = from_binary(data)
     assert to_binary(assemble(disassemble(module))) == data
-    found, expected = simulate(module, inputs), sim.simulate(synced, inputs, engine="reference")
+    found, expected = (
+        simulate(module, inputs),
+        sim.simulate(synced, inputs, implementation="reference"),
+    )
     assert found.latency == expected.latency
     assert [list(track) for track in found.tracks] == [list(track) for track in expected.tracks]
     wanted, left = (SymbolicMemory(module.program, inputs) for _ in range(2))

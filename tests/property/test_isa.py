@@ -51,7 +51,7 @@ def test_binary_does_what_the_engine_programs_do(part: int):
     for case, synced, module in cases(part):
         name = f"seed {case.seed}, {synced.strategy}"
         timeline = simulate(module, case.inputs)
-        expected = sim.simulate(synced, case.inputs, engine="reference")
+        expected = sim.simulate(synced, case.inputs, implementation="reference")
         assert timeline.latency == expected.latency, name
         assert [list(t) for t in timeline.tracks] == [list(t) for t in expected.tracks], name
         verdict = judge.check(module, case.inputs)

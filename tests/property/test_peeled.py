@@ -69,9 +69,9 @@ def test_loops_that_begin_outside_wait_for_the_same(strategy: str, part: int) ->
         assert parse_sync(to_text(after)) == after, f"seed {seed}"
         old, new = check(before, case.inputs), check(after, case.inputs)
         assert (old.verdict, old.waits >= new.waits) == (new.verdict, True), f"seed {seed}: {new}"
-        slow = check(after, case.inputs, engine="reference")
+        slow = check(after, case.inputs, implementation="reference")
         assert (slow.verdict, slow.waits) == (new.verdict, new.waits), f"seed {seed}"
-        latency = sim.simulate(after, case.inputs, engine="reference").latency
+        latency = sim.simulate(after, case.inputs, implementation="reference").latency
         assert latency == sim.simulate(after, case.inputs).latency, f"seed {seed}"
         assert latency == simulate(lower(after), case.inputs).latency, f"seed {seed}"
     assert found > 0

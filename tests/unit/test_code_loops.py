@@ -31,7 +31,7 @@ from headway import check, simulate
 from headway.sync import parse_sync
 text = "sync @p strategy manual target generic { program @p { A x takes(1) } engine A { exec x } }"
 synced = parse_sync(text)
-simulate(synced, {}, engine="compiled")
+simulate(synced, {}, implementation="compiled")
 check(synced, {}, "compiled")
 print("numba" in sys.modules)
 """

@@ -31,7 +31,7 @@ def test_kernel_takes_the_same_time(kernel: str, strategy: str):
         synced = synchronize(program, "trn2", strategy)
     except UnsupportedByTarget:
         pytest.skip("the target cannot carry it")
-    expected = sim.simulate(synced, inputs, engine="reference")
+    expected = sim.simulate(synced, inputs, implementation="reference")
     assert same(simulate(lower(synced), inputs), expected)
 
 
@@ -41,7 +41,7 @@ def test_random_program_takes_the_same_time(seed: int):
     case = generate(seed, Shape(control_in_memory=True))
     for strategy in ("scoreboard", "barrier", "flags"):
         synced = synchronize(case.program, "generic", strategy)
-        expected = sim.simulate(synced, case.inputs, engine="reference")
+        expected = sim.simulate(synced, case.inputs, implementation="reference")
         assert same(simulate(lower(synced), case.inputs), expected)
 
 
@@ -49,7 +49,7 @@ def test_narrow_semaphores_wrap_the_same():
     target = limited(targets.load("trn2"), {"width": 4, "signed": 0})
     synced = synchronize(kernels.load("sync-chain").program(), target)
     inputs = {"n": 40}
-    expected = sim.simulate(synced, inputs, target, engine="reference")
+    expected = sim.simulate(synced, inputs, target, implementation="reference")
     assert expected.barriers
     assert same(simulate(lower(synced, target), inputs, target), expected)
 

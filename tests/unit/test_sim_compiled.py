@@ -68,7 +68,7 @@ def both_refuse(sync: SyncProgram, inputs: Inputs, kind: type[HeadwayError], **o
     texts: set[str] = set()
     for engine in ("reference", "compiled"):
         with pytest.raises(kind) as error:
-            simulate(sync, inputs, engine=engine, limit=options.get("limit", 1000))
+            simulate(sync, inputs, implementation=engine, limit=options.get("limit", 1000))
         texts.add(str(error.value))
     assert len(texts) == 1
     return texts.pop()
@@ -189,7 +189,7 @@ def test_loop_that_does_not_end_is_the_same_problem() -> None:
 def test_limit_is_not_passed_by_a_run_that_just_fits() -> None:
     sync = manual("loop i 500 { A x takes(1) }", "engine A { loop i 500 { x } }")
     for engine in ("reference", "compiled"):
-        assert len(simulate(sync, {}, engine=engine, limit=1000)) == 500
+        assert len(simulate(sync, {}, implementation=engine, limit=1000)) == 500
     assert "999" in both_refuse(sync, {}, InvalidInput, limit=999)
 
 
@@ -218,9 +218,9 @@ def test_values_beyond_62_bits_are_left_to_the_reference() -> None:
     program = "input n\nloop i (n * n * n * n * n > 7) { A x takes(1) }"
     sync = manual(program, "engine A { loop i (n * n * n * n * n > 7) { x } }")
     for n in (2**15, 2**64):
-        assert len(simulate(sync, {"n": n}, engine="reference")) == 1
+        assert len(simulate(sync, {"n": n}, implementation="reference")) == 1
         with pytest.raises(InvalidInput) as error:
-            simulate(sync, {"n": n}, engine="compiled")
+            simulate(sync, {"n": n}, implementation="compiled")
         assert str(error.value) == (
             "error: a value does not fit the 62 bits of the compiled simulator\n"
             "  help: take the reference simulator"
@@ -257,7 +257,7 @@ def test_auto_does_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     sync = manual("loop i 20 { A x takes(1) }", "engine A { loop i 20 { x } }")
     assert len(simulate(sync, {})) == 20
     with pytest.raises(InvalidInput) as error:
-        simulate(sync, {}, engine="compiled")
+        simulate(sync, {}, implementation="compiled")
     assert str(error.value) == (
         "error: the compiled simulator needs numba, which is not installed\n"
         "  help: install headway[fast], or take the reference simulator"
@@ -267,7 +267,7 @@ def test_auto_does_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_simulator_is_named() -> None:
     sync = manual("A x takes(1)", "engine A { exec x }")
     with pytest.raises(InvalidInput) as error:
-        simulate(sync, {}, engine="compile")
+        simulate(sync, {}, implementation="compile")
     assert str(error.value) == (
         "error: unknown simulator 'compile'\n"
         "  help: did you mean 'compiled'? known: auto, reference, compiled"

@@ -94,7 +94,7 @@ def measure(kernel: str, strategy: str) -> Row:
 
 def is_same_run(synced: SyncProgram, timeline: sim.Timeline, inputs: Inputs) -> bool:
     """Tell whether the simulator of engine programs finds the same for every instance."""
-    expected = sim.simulate(synced, inputs, engine="reference")
+    expected = sim.simulate(synced, inputs, implementation="reference")
     tracks = [[list(track) for track in found.tracks] for found in (timeline, expected)]
     return timeline.latency == expected.latency and tracks[0] == tracks[1]
 

@@ -17,7 +17,7 @@ from headway.spec import MAX_INSTANCES
 from headway.sync.program import SyncProgram
 from headway.sync.verify import verify_sync
 
-ENGINES = ("auto", "reference", "compiled")
+IMPLEMENTATIONS = ("auto", "reference", "compiled")
 LIMIT = 100_000_000
 """Instances, events and iterations of one program that the compiled judge goes through."""
 
@@ -30,27 +30,27 @@ Progress = Callable[[str], None]
 def check(
     sync: SyncProgram,
     inputs: Inputs,
-    engine: str = "auto",
+    implementation: str = "auto",
     *,
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Judge a synchronized program for given inputs.
 
-    `engine` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`: the
-    reference for short runs, for others the compiled one if it is installed. Both say the same.
+    `implementation` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`:
+    the reference for short runs, for others the compiled one if it is installed. Both say the same.
     `limit` bounds the instances, events and iterations of the sequential program and of each engine
     program; by default it is what the chosen judge can bear. `progress` is told what is done.
 
     Raise InvalidProgram if it breaks a rule of the language, InvalidInput if the inputs do not fit
     or a program is longer than the limit.
     """
-    if engine not in ENGINES:
-        raise InvalidInput(unknown("judge", engine, ENGINES))
+    if implementation not in IMPLEMENTATIONS:
+        raise InvalidInput(unknown("judge", implementation, IMPLEMENTATIONS))
     verify_sync(sync)
     run = _Run(sync, inputs, limit, progress or _silent)
     choices = {"reference": run.reference, "compiled": run.compiled, "auto": run.auto}
-    found = with_schedules(choices[engine](), sync, inputs)
+    found = with_schedules(choices[implementation](), sync, inputs)
     return with_advice(found, sync, inputs)
 
 

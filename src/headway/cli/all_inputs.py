@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from headway import terminal
 from headway.certify import Attempt, Certificate, Gap, certify, from_json, verify
 from headway.certify.search import Outcome, search, where_semaphores_wrap
+from headway.cli.codes import CHECK_FAILED
 from headway.errors import CheckFailed, Diagnostic, InvalidInput
 from headway.ir.expr import Inputs
 from headway.sync.program import SyncProgram
@@ -21,7 +22,6 @@ from headway.sync.program import SyncProgram
 if TYPE_CHECKING:
     from headway.check.verdict import Verdict
 
-UNPROVED = 3
 SHOWN = 10
 
 
@@ -57,7 +57,7 @@ def check_all_inputs(synced: SyncProgram, as_json: bool) -> int:
         terminal.show(f"refuted with {options(outcome.found or {})}\n{wrong[0]}")
     else:
         terminal.show(_undecided(proof, outcome))
-    return UNPROVED
+    return CHECK_FAILED
 
 
 def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
@@ -74,7 +74,7 @@ def check_certificate(synced: SyncProgram, name: str, as_json: bool) -> int:
         )
     else:
         terminal.show(f"proved for all inputs: {summary(certificate)}")
-    return UNPROVED if gaps else 0
+    return CHECK_FAILED if gaps else 0
 
 
 def read_certificate(name: str) -> Certificate:

@@ -109,6 +109,24 @@ def add_target(parser: ArgumentParser) -> None:
     )
 
 
+def add_strategy(
+    parser: ArgumentParser,
+    default: str | None = "counted",
+    help: str = "see: headway list strategies (counted)",
+) -> None:
+    """Add the one strategy that synchronizes."""
+    strategy = parser.add_argument("--strategy", default=default, metavar="NAME", help=help)
+    completed(strategy, "strategies")
+
+
+def add_strategies(
+    parser: ArgumentParser, help: str = "only these (see: headway list strategies)"
+) -> None:
+    """Add a list of strategies."""
+    strategies = parser.add_argument("--strategies", metavar="A,B", help=help)
+    completed(strategies, "strategies")
+
+
 def add_passes(parser: ArgumentParser) -> None:
     """Add the passes that fit engine programs to the target."""
     passes = parser.add_argument(

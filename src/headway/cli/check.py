@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+from headway.cli.codes import CHECK_FAILED
 from headway.errors import Diagnostic, InvalidInput
 
 if TYPE_CHECKING:
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from headway.ir.expr import Inputs
     from headway.isa import Module
     from headway.sync.program import SyncProgram
-
-CHECK_FAILED = 3
 
 
 def add_parser(subparsers: Any) -> None:
@@ -30,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
     add_synced(parser)
     add_inputs(parser)
     parser.add_argument(
-        "--engine",
+        "--implementation",
         default="auto",
         metavar="NAME",
         help="reference, compiled (for long runs; needs the extra fast) or auto (auto)",
@@ -72,7 +71,7 @@ def run(args: Namespace) -> int:
     if args.all_inputs:
         return check_all_inputs(synced, args.json)
     inputs = resolve(synced.program, parse_inputs(args.input))
-    verdict = check(synced, inputs, args.engine, progress=Progress())
+    verdict = check(synced, inputs, args.implementation, progress=Progress())
     costs = _costs(synced, inputs, args) if args.cost and verdict.verdict == "late" else []
     if args.json:
         told = {"costs": list(map(_cost_facts, costs))} if args.cost else {}
@@ -87,11 +86,11 @@ def _check_binary(module: Module, args: Namespace) -> int:
     from headway.cli.files import print_json
     from headway.cli.inputs import parse_inputs, resolve
 
-    if args.certificate or args.all_inputs or args.cost or args.engine != "auto":
+    if args.certificate or args.all_inputs or args.cost or args.implementation != "auto":
         raise InvalidInput(
             Diagnostic(
                 "a binary is judged for given inputs, by the one judge for it",
-                help="leave out --certificate, --all-inputs, --cost and --engine",
+                help="leave out --certificate, --all-inputs, --cost and --implementation",
             )
         )
     inputs = resolve(module.program, parse_inputs(args.input))

@@ -12,10 +12,8 @@ from headway.cli.arguments import (
     add_json,
     add_passes,
     add_program,
+    add_strategies,
     add_target,
-    chosen_names,
-    chosen_passes,
-    completed,
 )
 
 if TYPE_CHECKING:
@@ -38,10 +36,7 @@ def add_parser(subparsers: Any) -> None:
     add_program(parser)
     add_target(parser)
     add_inputs(parser)
-    strategies = parser.add_argument(
-        "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
-    )
-    completed(strategies, "strategies")
+    add_strategies(parser)
     add_passes(parser)
     parser.add_argument(
         "--cost", action="store_true", help="say what the limits of the target cost, where they do"
@@ -57,21 +52,24 @@ def run(args: Namespace) -> int:
     """Run this command."""
     from headway import terminal
     from headway.cli.files import print_json
-    from headway.cli.inputs import chosen_target
     from headway.cli.kernel_arguments import is_nki
-    from headway.cli.programs import all_inputs, load_program
+    from headway.cli.programs import setting
     from headway.cli.variants import variants
     from headway.compiler import compare
     from headway.progress import Progress
 
-    names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
-    target = chosen_target(args.target, args.limit)
     if is_nki(args.program) and "," in (args.buffers or ""):
-        return _side_by_side(args, variants(args, target, names, passes))
-    source = load_program(args)
-    inputs = all_inputs(source, args)
+        return _side_by_side(args, variants(args))
+    given = setting(args)
     comparison = compare(
-        source.program, inputs, target, names, Progress(), passes, args.cost, args.why
+        given.program,
+        given.inputs,
+        given.target,
+        given.strategies,
+        Progress(),
+        given.passes,
+        args.cost,
+        args.why,
     )
     if args.json:
         print_json(comparison.to_json())

@@ -11,9 +11,9 @@ from headway.cli.arguments import (
     add_json,
     add_passes,
     add_program,
+    add_strategy,
     add_target,
     chosen_passes,
-    completed,
 )
 
 if TYPE_CHECKING:
@@ -38,13 +38,7 @@ def add_parser(subparsers: Any) -> None:
     )
     add_program(parser)
     parser.add_argument("instruction", metavar="INSTR", help="the name of an instruction")
-    strategy = parser.add_argument(
-        "--strategy",
-        default="counted",
-        metavar="NAME",
-        help="see: headway list strategies (counted)",
-    )
-    completed(strategy, "strategies")
+    add_strategy(parser)
     add_target(parser)
     add_passes(parser)
     add_inputs(parser)

@@ -6,11 +6,10 @@ from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+from headway.cli.codes import CHECK_FAILED
 
 if TYPE_CHECKING:
     from headway.check.explore import Comparison, Exploration
-
-CHECK_FAILED = 3
 
 
 def add_parser(subparsers: Any) -> None:

@@ -12,7 +12,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from headway.cli.arguments import add_command, add_json, completed
+from headway.cli.arguments import add_command, add_json, add_strategies
+from headway.cli.codes import CHECK_FAILED
 from headway.errors import counted
 from headway.progress import say
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from headway.sync.program import SyncProgram
     from headway.targets import Target
 
-CHECK_FAILED = 3
 TARGET = "generic"
 ALL = "all"
 SWITCHED = " with switched "
@@ -51,10 +51,7 @@ def add_parser(subparsers: Any) -> None:
         "--programs", type=_positive, default=1000, metavar="N", help="how many (1000)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the first seed (0)")
-    strategies = parser.add_argument(
-        "--strategies", metavar="A,B", help="only these (see: headway list strategies)"
-    )
-    completed(strategies, "strategies")
+    add_strategies(parser)
     parser.add_argument(
         "--options",
         metavar="A,B",

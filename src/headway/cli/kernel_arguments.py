@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from headway.values import Traced
 
 
+ROLLED, AS_WRITTEN = "rolled", "as-written"
+SPLIT = "split"
+
+
 def add_kernel(parser: ArgumentParser) -> None:
     """Add the kernel and how to trace it."""
     parser.add_argument(
@@ -54,9 +58,9 @@ def add_tracing(parser: Any) -> None:
     )
     parser.add_argument(
         "--loops",
-        default="rolled",
-        choices=("rolled", "as-written"),
-        help="roll the loops that Python ran, or keep only those of the device (rolled)",
+        default=ROLLED,
+        choices=(ROLLED, AS_WRITTEN),
+        help=f"roll the loops that Python ran, or keep only those of the device ({ROLLED})",
     )
     parser.add_argument(
         "--engine",
@@ -67,7 +71,7 @@ def add_tracing(parser: Any) -> None:
     )
     parser.add_argument(
         "--dma-triggers",
-        default="split",
+        default=SPLIT,
         metavar="WAY",
         help="who triggers transfers: split (loads sync, others gpsimd), one (sync), or spread "
         "(loads sync and scalar in turn, others gpsimd)",
@@ -155,9 +159,9 @@ def tracing_options(args: Namespace) -> str:
         "--dynamic-bound": args.dynamic_bound,
         "--grid": args.grid,
         "--program": args.of_grid,
-        "--loops": args.loops != "rolled",
+        "--loops": args.loops != ROLLED,
         "--engine": args.engine,
-        "--dma-triggers": args.dma_triggers != "split",
+        "--dma-triggers": args.dma_triggers != SPLIT,
         "--buffers": args.buffers,
     }
     return next((option for option, value in given.items() if value), "")

@@ -12,10 +12,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from errno import ENOSPC
 from importlib import import_module
-from importlib.util import find_spec
 
 from headway import __version__, terminal
 from headway.cli.arguments import help_of
+from headway.cli.codes import CHECK_FAILED, INTERRUPTED, INVALID
 from headway.cli.completion import answer
 from headway.errors import CheckFailed, HeadwayError
 from headway.progress import speaking
@@ -39,7 +39,6 @@ COMMANDS = (
     "bench",
     "completion",
 )
-INTERRUPTED = 130
 
 
 def parser() -> ArgumentParser:
@@ -58,9 +57,7 @@ def parser() -> ArgumentParser:
         title="commands", metavar="COMMAND", dest="command", required=True
     )
     for command in COMMANDS:
-        module = f"headway.cli.{command}"
-        if find_spec(module):
-            import_module(module).add_parser(subparsers)
+        import_module(f"headway.cli.{command}").add_parser(subparsers)
     return top
 
 
@@ -72,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except HeadwayError as error:
-        return _fail(str(error), 3 if isinstance(error, CheckFailed) else 1)
+        return _fail(str(error), CHECK_FAILED if isinstance(error, CheckFailed) else INVALID)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
@@ -81,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("HEADWAY_DEBUG") == "1":
             raise
-        return _fail(_unexpected(error), 1)
+        return _fail(_unexpected(error), INVALID)
 
 
 def _run(argv: Sequence[str] | None) -> int:

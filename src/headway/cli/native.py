@@ -5,14 +5,20 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from headway.cli.arguments import add_command, add_inputs, add_json, add_program, add_target
+from headway.cli.arguments import (
+    add_command,
+    add_inputs,
+    add_json,
+    add_program,
+    add_strategy,
+    add_target,
+)
+from headway.cli.codes import CHECK_FAILED
 
 if TYPE_CHECKING:
     from headway.ir.expr import Inputs
     from headway.isa import Module
     from headway.native import Outcome
-
-CHECK_FAILED = 3
 
 
 def add_parser(subparsers: Any) -> None:
@@ -26,9 +32,9 @@ def add_parser(subparsers: Any) -> None:
         "headway native calibration-loop --source calibration.c",
     )
     add_program(parser)
-    parser.add_argument(
-        "--strategy",
-        metavar="NAME",
+    add_strategy(
+        parser,
+        default=None,
         help="see: headway list strategies (counted; a synchronized file or a binary: as it is)",
     )
     add_target(parser)

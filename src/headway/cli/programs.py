@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from headway import kernels
+from headway.cli.arguments import chosen_names, chosen_passes
 from headway.cli.files import STANDARD_INPUT, display_name, read_text
-from headway.cli.inputs import Value, parse_inputs, parse_params, resolve
+from headway.cli.inputs import Value, chosen_target, parse_inputs, parse_params, resolve
 from headway.cli.kernel_arguments import is_nki, traced, tracing_options
 from headway.errors import Diagnostic, InvalidInput
 from headway.ir.program import Program
 from headway.registry import unknown
 from headway.sync import parse_any
 from headway.sync.program import SyncProgram
+from headway.targets import Target
 
 if TYPE_CHECKING:
     from headway.frontends import FrontEnd
@@ -30,6 +32,16 @@ class Source(NamedTuple, Generic[P]):
 
     program: P
     inputs: Mapping[str, Value]
+
+
+class Setting(NamedTuple):
+    """What several strategies are run on: None = all strategies, all passes that are needed."""
+
+    program: Program
+    inputs: Mapping[str, Value]
+    target: Target
+    strategies: list[str] | None
+    passes: list[str] | None
 
 
 def is_kernel(name: str) -> bool:
@@ -69,6 +81,18 @@ def load_program(args: Namespace) -> Source[Program]:
     """Return the sequential program that PROGRAM names or implements. Raise HeadwayError."""
     loaded, inputs = load_any(args)
     return Source(loaded.program if isinstance(loaded, SyncProgram) else loaded, inputs)
+
+
+def setting(args: Namespace) -> Setting:
+    """Return what the arguments of `compare` and `report` say. Raise HeadwayError."""
+    source = load_program(args)
+    return Setting(
+        source.program,
+        all_inputs(source, args),
+        chosen_target(args.target, args.limit),
+        chosen_names(args.strategies),
+        chosen_passes(args.passes),
+    )
 
 
 def load_synced(name: str) -> SyncProgram:

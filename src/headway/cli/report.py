@@ -10,9 +10,8 @@ from headway.cli.arguments import (
     add_inputs,
     add_passes,
     add_program,
+    add_strategies,
     add_target,
-    chosen_names,
-    chosen_passes,
 )
 
 
@@ -28,9 +27,7 @@ def add_parser(subparsers: Any) -> None:
     add_program(parser)
     add_target(parser)
     add_inputs(parser)
-    parser.add_argument(
-        "--strategies", metavar="A,B", help="these, in this order (barrier,counted; also: ideal)"
-    )
+    add_strategies(parser, "these, in this order (barrier,counted; also: ideal)")
     add_passes(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", default="report.html", help="the page (report.html)"
@@ -41,18 +38,15 @@ def add_parser(subparsers: Any) -> None:
 def run(args: Namespace) -> int:
     """Run this command."""
     from headway.cli.files import write_text
-    from headway.cli.inputs import chosen_target
-    from headway.cli.programs import all_inputs, load_program
+    from headway.cli.programs import setting
     from headway.progress import Progress
     from headway.report.collect import collect
     from headway.report.html import page
 
-    source = load_program(args)
-    names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
-    inputs = all_inputs(source, args)
-    target = chosen_target(args.target, args.limit)
-    progress = Progress()
-    collected = collect(source.program, inputs, target, names, progress, passes)
+    given, progress = setting(args), Progress()
+    collected = collect(
+        given.program, given.inputs, given.target, given.strategies, progress, given.passes
+    )
     progress("the page")
     write_text(args.output, page(collected))
     return 0

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from headway.cli.arguments import add_command, add_inputs, add_json, add_target
+from headway.cli.arguments import add_command, add_inputs, add_json, add_strategy, add_target
+from headway.cli.codes import CHECK_FAILED
 from headway.cli.kernel_arguments import add_kernel
 from headway.errors import Diagnostic, InvalidInput, InvalidProgram
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from headway.ir.expr import Inputs
     from headway.sync.program import SyncProgram
     from headway.values import Traced
-
-CHECK_FAILED = 3
 
 
 def add_parser(subparsers: Any) -> None:
@@ -34,9 +33,7 @@ def add_parser(subparsers: Any) -> None:
     add_kernel(parser)
     add_inputs(parser)
     add_target(parser)
-    parser.add_argument(
-        "--strategy", default="counted", metavar="NAME", help="who places the waits (counted)"
-    )
+    add_strategy(parser)
     parser.add_argument(
         "--synced", metavar="FILE", help="engine programs of this kernel, placed by somebody else"
     )

@@ -12,9 +12,9 @@ from headway.cli.arguments import (
     add_output,
     add_passes,
     add_program,
+    add_strategy,
     add_target,
     chosen_passes,
-    completed,
 )
 
 
@@ -29,13 +29,7 @@ def add_parser(subparsers: Any) -> None:
         "headway sync matmul --limit registers=4 --input k=16",
     )
     add_program(parser)
-    strategy = parser.add_argument(
-        "--strategy",
-        default="counted",
-        metavar="NAME",
-        help="see: headway list strategies (counted)",
-    )
-    completed(strategy, "strategies")
+    add_strategy(parser)
     add_inputs(parser)
     add_target(parser)
     add_passes(parser)

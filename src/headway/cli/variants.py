@@ -6,11 +6,11 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from headway.cli.inputs import parse_inputs, resolve
+from headway.cli.arguments import chosen_names, chosen_passes
+from headway.cli.inputs import chosen_target, parse_inputs, resolve
 from headway.cli.kernel_arguments import recorded, traced
 from headway.compiler import Comparison, aligned, compare, duration
 from headway.progress import Progress
-from headway.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Variant:
         return {"sbuf_bytes": self.sbuf, "psum_bytes": self.psum, **self.comparison.to_json()}
 
 
-def variants(
-    args: Namespace, target: Target, names: list[str] | None, passes: list[str] | None
-) -> dict[str, Variant]:
+def variants(args: Namespace) -> dict[str, Variant]:
     """Compare strategies for each of `--buffers A,B`, on one trace. Raise HeadwayError."""
+    names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
+    target = chosen_target(args.target, args.limit)
     trace = recorded(args)
     found: dict[str, Variant] = {}
     for buffers in args.buffers.split(","):

@@ -1,11 +1,11 @@
 """The timed machine: how long a synchronized program takes on a target. See docs/timing.md."""
 
 from headway.sim.reference import simulate_ideal
-from headway.sim.simulate import ENGINES, LIMIT, simulate
+from headway.sim.simulate import IMPLEMENTATIONS, LIMIT, simulate
 from headway.sim.timeline import EngineTime, Site, Timed, Timeline, Track
 
 __all__ = [
-    "ENGINES",
+    "IMPLEMENTATIONS",
     "LIMIT",
     "EngineTime",
     "Site",

@@ -16,7 +16,7 @@ from headway.sync.program import SyncProgram
 from headway.sync.verify import verify_sync
 from headway.targets.target import Target
 
-ENGINES = ("auto", "reference", "compiled")
+IMPLEMENTATIONS = ("auto", "reference", "compiled")
 LIMIT = 50_000_000
 SHORT = 50_000
 """Up to so many instances and iterations the reference is faster than starting the other one."""
@@ -26,15 +26,15 @@ def simulate(
     sync: SyncProgram,
     inputs: Inputs,
     target: Target | str | None = None,
-    engine: str = "auto",
+    implementation: str = "auto",
     *,
     limit: int = LIMIT,
     detail: bool = False,
 ) -> Timeline:
     """Run a synchronized program on `target`, by default the one that it was made for.
 
-    `engine` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`: the
-    reference for short runs, for others the compiled one if it is installed. Both find the same
+    `implementation` is `reference` (plain Python), `compiled` (needs the extra `fast`) or `auto`:
+    the reference for short runs, for others the compiled one if it is installed. Both find the same
     times. `detail` keeps a log of every step too, from which `headway.sim.attribution` tells where
     the time goes; only the reference can, and only it knows semaphores of fewer than 32 bits.
     `limit` bounds the instances and iterations of all engines together.
@@ -43,17 +43,17 @@ def simulate(
     deadlock or a program that is not well formed, UnsupportedByTarget on a queue whose engine
     cannot trigger.
     """
-    if engine not in ENGINES:
-        raise InvalidInput(unknown("simulator", engine, ENGINES))
+    if implementation not in IMPLEMENTATIONS:
+        raise InvalidInput(unknown("simulator", implementation, IMPLEMENTATIONS))
     if target is None or isinstance(target, str):
         target = targets.load(target or sync.target)
     verify_sync(sync)
     run = _Run(
         sync, model(sync.program, target, sync.flags, sync.semaphores), inputs, limit, target.name
     )
-    if engine == "reference" or detail:
+    if implementation == "reference" or detail:
         return run.reference(detail)
-    return run.compiled() if engine == "compiled" else run.auto()
+    return run.compiled() if implementation == "compiled" else run.auto()
 
 
 class _Run:
