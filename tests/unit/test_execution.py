@@ -186,6 +186,14 @@ def test_an_operation_without_values_is_an_error_at_its_line(tmp_path: Path) -> 
         results(traced)
 
 
+def test_an_argument_may_be_one_that_the_kernel_does_not_use(tmp_path: Path) -> None:
+    args = {"x": "float32[128,8]", "unused": "float32[128,8]"}
+    traced = recorded(tmp_path, "return nl.load(x)", args).traced()
+    x = numbers(128, 8)
+    (y,) = results(traced, {"x": x, "unused": x})
+    np.testing.assert_array_equal(y, x)
+
+
 def test_an_argument_has_to_fit(matmul: Traced) -> None:
     with pytest.raises(InvalidInput, match="'a' has shape"):
         results(matmul, {"a": numbers(2, 2)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -247,6 +248,79 @@ def test_a_framework_that_is_missing_may_be_imported_and_not_used(tmp_path: Path
         "def kernel(x: torch_xla.Tensor):\n    nl.load(x[0:128, :])\n"
     )
     assert record(path, "kernel", {"x": X}).recorded_operations == 1
+
+
+def test_what_is_missing_is_not_taken_apart_without_end(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "from no_such_package import shard\n\n\ndef kernel(x):\n    _, n, i = shard((0, 1))\n"
+    )
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernel", {"x": X})
+    assert str(error.value).splitlines()[0] == (
+        f"{path}:5:5: error: kernel cannot be traced: TypeError: no_such_package.shard() is not "
+        "installed, and its value is needed"
+    )
+
+
+def test_private_parts_of_the_vendors_packages_may_be_imported_and_take_no_tensor(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import neuronxcc.nki.nccl\n"
+        "from neuronxcc.nki._private_kernels.attention import attention_isa_kernel\n"
+        "from neuronxcc.nki._private.private_api import mlp_kernel\n"
+        "from neuronxcc.starfish.support.util import allclose\n\n\n"
+        "def kernel(x):\n    mlp_kernel(x)\n"
+    )
+    with pytest.raises(HeadwayError) as error:
+        record(path, "kernel", {"x": X})
+    assert str(error.value).splitlines()[0] == (
+        f"{path}:8:5: error: neuronxcc.nki._private.private_api.mlp_kernel is called with a "
+        "tensor and is not installed"
+    )
+
+
+def test_a_part_of_the_vendors_packages_that_is_spelt_wrong_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text("import neuronxcc.nki.languag as nl\n")
+    with pytest.raises(HeadwayError, match=r"No module named 'neuronxcc\.nki\.languag'"):
+        record(path, "kernel", {"x": X})
+
+
+def test_a_file_may_turn_logging_off_with_the_level_of_the_vendor(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import logging\nimport nki.language as nl\nlogging.disable(logging.OFF)\n\n\n"
+        "def kernel(x):\n    nl.load(x[0:128, :])\n"
+    )
+    assert record(path, "kernel", {"x": X}).recorded_operations == 1
+    assert logging.root.manager.disable == 0
+    assert not hasattr(logging, "OFF")
+
+
+def test_a_package_may_have_folders_that_are_no_packages(tmp_path: Path) -> None:
+    (tmp_path / "models/parts").mkdir(parents=True)
+    (tmp_path / "models/__init__.py").write_text("")
+    (tmp_path / "models/parts/sizes.py").write_text("ROWS = 128\n")
+    path = tmp_path / "models/kernels.py"
+    path.write_text(
+        "import nki.language as nl\nfrom models.parts.sizes import ROWS\n\n\n"
+        "def kernel(x):\n    nl.load(x[0:ROWS, :])\n"
+    )
+    for _ in range(4):  # modules are forgotten in an order that varies
+        assert record(path, "kernel", {"x": X}).recorded_operations == 1
+
+
+def test_a_kernel_may_take_keywords_that_it_does_not_list(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(
+        "import nki.language as nl\n\n\n"
+        "def kernel(x, **options):\n    nl.load(x[0 : options['rows'], :])\n"
+    )
+    args = {"x": X, "rows": ArgSpec.parse("64")}
+    assert record(path, "kernel", args).recorded[0].reads[0].box[0] == (0, 64)
 
 
 def test_an_operation_outside_a_kernel(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def fresh(values: Values, arguments: Mapping[str, Any] | None = None, seed: int 
     """
     given = dict(arguments or {})
     for name in given:
-        if name not in values.arguments:
+        if name not in values.arguments and name not in values.unused:
             raise InvalidInput(f"{name!r} is no tensor argument of this kernel")
     contents: Contents = {}
     for name, memory in values.memories.items():

@@ -134,13 +134,15 @@ class Memory:
 class Values:
     """What a program computes: meanings by instruction, memories by name.
 
-    `arguments` are the memories of the kernel's tensor arguments, `results` what it returns.
+    `arguments` are the memories of the kernel's tensor arguments, `results` what it returns;
+    `unused` are tensor arguments that no instruction touches, which have no memory.
     """
 
     meanings: Mapping[str, Meaning]
     memories: Mapping[str, Memory]
     arguments: Mapping[str, str] = field(default_factory=dict[str, str])
     results: tuple[View, ...] = ()
+    unused: frozenset[str] = frozenset()
 
     def bytes_used(self, space: str) -> int | None:
         """Return how many bytes of each partition of `sbuf` or `psum` hold something.

@@ -6,6 +6,7 @@ imports work and their `__init__` files, which may need a framework, do not run.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Generator, Iterable
@@ -61,13 +62,31 @@ def _module_file(name: str) -> Path | None:
 def loaded(path: Path) -> Generator[ModuleType]:
     """Execute a file with the stand-ins in place, and forget it afterwards. Raise HeadwayError."""
     quiet = redirect_stdout(sys.stderr)  # kernels print, and programs are written to stdout
-    with standins.active(), placeholders.active() as finder, _scratch_modules(path), quiet:
+    with (
+        standins.active(),
+        placeholders.active() as finder,
+        _scratch_modules(path),
+        _vendors_logging(),
+        quiet,
+    ):
         name, parents = _package(path)
         for parent, folder in parents:
             hollow = ModuleType(parent)
             hollow.__path__ = [str(folder)]
             sys.modules[parent] = hollow
         yield _execute(name, path, finder)
+
+
+@contextmanager
+def _vendors_logging() -> Generator[None]:
+    """Give `logging` the level that the vendor's compiler adds; undo what the file disables."""
+    before = logging.root.manager.disable
+    logging.__dict__["OFF"] = logging.CRITICAL + 10
+    try:
+        yield
+    finally:
+        del logging.__dict__["OFF"]
+        logging.disable(before)
 
 
 def _package(path: Path) -> tuple[str, list[tuple[str, Path]]]:
@@ -185,5 +204,8 @@ def _place(module: object) -> str:
     if isinstance(file, str):
         return file
     folders: Iterable[object] = getattr(module, "__path__", ())
-    folder = next(iter(folders), "")
+    try:
+        folder = next(iter(folders), "")
+    except KeyError:  # a package without files whose parent is no longer loaded
+        return ""
     return folder if isinstance(folder, str) else ""

@@ -44,6 +44,7 @@ def values_of(
             for s in results
             if s.site in homes
         ),
+        frozenset(name for name, s in arguments.items() if s.site not in homes),
     )
 
 

@@ -8,7 +8,7 @@ no tensors.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -72,6 +72,10 @@ class Placeholder:
     def __bool__(self) -> bool:
         raise TypeError(f"{self._name} is not installed, and its value is needed")
 
+    # With items by number alone Python would ask for one after the other, without end.
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"{self._name} is not installed, and its value is needed")
+
     def __repr__(self) -> str:
         return f"<{self._name}, not installed>"
 
@@ -82,9 +86,26 @@ class _Module(ModuleType):
             raise AttributeError(name)
         return Placeholder(f"{self.__name__}.{name}")
 
+    # What is imported from a module that knows some names of its own is taken for a part of it.
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return Placeholder(self.__name__)(*args, **keywords)
+
+
+def _is_private(name: str) -> bool:
+    """Tell whether a module belongs to the vendor's compiler, or to kernels that come with it."""
+    root, *parts = name.split(".")
+    if root == "neuronxcc" and parts[0] != "nki":
+        return True
+    inside = parts[1:] if root == "neuronxcc" else parts
+    is_vendors = root in ("neuronxcc", "nki") and bool(inside)
+    return is_vendors and (inside[0].startswith("_") or inside[0] in ("kernels", "nccl"))
+
 
 class Finder(MetaPathFinder, Loader):
-    """Finds what nobody else has found, of known frameworks and of `missing` packages only."""
+    """Finds what nobody else has found, of known frameworks and of `missing` packages only.
+
+    The vendor's packages are known, but for what is private in them: that is stood in for too.
+    """
 
     def __init__(self) -> None:
         self.missing: set[str] = set()
@@ -92,7 +113,7 @@ class Finder(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname.partition(".")[0] in FRAMEWORKS | self.missing:
+        if fullname.partition(".")[0] in FRAMEWORKS | self.missing or _is_private(fullname):
             return ModuleSpec(fullname, self, is_package=True)
         return None
 

@@ -245,8 +245,9 @@ def _arguments(
         for n, p in parameters.items()
         if p.default is p.empty and p.kind < p.VAR_KEYWORD and p.kind is not p.VAR_POSITIONAL
     ]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     for given in specs:
-        if given not in parameters:
+        if given not in parameters and not takes_any:
             known = ", ".join(parameters)
             raise InvalidInput(
                 Diagnostic(f"{name} has no argument {given!r}", at, help=f"arguments: {known}")
