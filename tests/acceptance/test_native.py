@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli
+from kernel_files import written
 
 from headway import SyncProgram, kernels, native, synchronize
 from headway.check import check
@@ -120,6 +121,22 @@ def test_command_tells_what_it_found(cli: Cli):
     stuck = cli("native", "-", stdin=DEADLOCK)
     assert stuck.code == 3
     assert stuck.out.startswith("stuck, manual on generic: deadlock\n")
+
+
+def test_command_takes_a_kernel_and_a_binary(cli: Cli, tmp_path: Path):
+    """A kernel was looked for as a file of that name."""
+    body = """
+    y = nl.ndarray((128, 64), dtype=x.dtype, buffer=nl.shared_hbm)
+    nl.store(y, nl.load(x))
+    return y
+"""
+    kernel = (f"{written(tmp_path, body, 'x', 'old')}:kernel", "--arg", "x=float32[128,64]")
+    assert cli("native", *kernel).code == 0
+    binary = str(tmp_path / "chain.hwb")
+    assert cli("asm", "-", "-o", binary, stdin=cli("sync", "sync-chain").out).code == 0
+    assert cli("native", binary, "--input", "n=3").code == 0
+    unknown = cli("native", "sink-chain")
+    assert unknown.err.startswith("error: unknown file or kernel 'sink-chain'")
 
 
 def test_missing_compiler_is_said(cli: Cli, monkeypatch: pytest.MonkeyPatch):

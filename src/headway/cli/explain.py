@@ -161,9 +161,14 @@ def _json(
         "waits": [str(wait) for wait in waits],
         "dependences": [
             {
-                **reason._asdict(),
-                "at": str(reason.at) if reason.at else "",
+                "access": reason.access,
+                "kind": reason.kind,
+                "before": reason.before,
+                "counter": reason.counter,
+                "distances": reason.distances,
                 "rule": _rules(proof, instr, reason) or reason.rule,
+                "text": reason.text,
+                "location": str(reason.at) if reason.at else "",
             }
             for reason in found
         ],

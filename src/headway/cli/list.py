@@ -64,10 +64,12 @@ def _facts(plugin: Any) -> dict[str, Any]:
 
     facts: dict[str, Any] = {"description": plugin.description}
     if hasattr(plugin, "parameters"):
-        facts["param"] = {p.name: (p.default, p.description) for p in plugin.parameters}
-        facts["input"] = dict(plugin.inputs)
+        facts["parameters"] = {
+            p.name: {"default": p.default, "description": p.description} for p in plugin.parameters
+        }
+        facts["inputs"] = dict(plugin.inputs)
     if found := options(plugin):
-        facts["option"] = found
+        facts["options"] = found
     return facts
 
 
@@ -75,9 +77,9 @@ def _lines(plugins: dict[str, dict[str, Any]]) -> Iterator[str]:
     width = max(map(len, plugins), default=0)
     for name, facts in plugins.items():
         yield f"{name:{width}}  {facts['description']}"
-        for parameter, (default, text) in facts.get("param", {}).items():
-            yield f"{'':{width}}    --param {parameter}={default}: {text}"
-        for option, text in facts.get("option", {}).items():
+        for parameter, of in facts.get("parameters", {}).items():
+            yield f"{'':{width}}    --param {parameter}={of['default']}: {of['description']}"
+        for option, text in facts.get("options", {}).items():
             yield f"{'':{width}}    {option}: {text}"
-        for given, value in facts.get("input", {}).items():
+        for given, value in facts.get("inputs", {}).items():
             yield f"{'':{width}}    --input {given}={value}"

@@ -17,8 +17,10 @@ from headway.cli.codes import CHECK_FAILED
 
 if TYPE_CHECKING:
     from headway.ir.expr import Inputs
+    from headway.ir.program import Program
     from headway.isa import Module
     from headway.native import Outcome
+    from headway.sync.program import SyncProgram
 
 
 def add_parser(subparsers: Any) -> None:
@@ -72,27 +74,30 @@ def run(args: Namespace) -> int:
 def _module(args: Namespace) -> tuple[Module, Inputs]:
     """Return the module that PROGRAM names: as it is, or synchronized first."""
     from headway import isa
-    from headway.cli.binaries import load_bytes
-    from headway.cli.files import read_bytes
     from headway.cli.inputs import chosen_target, parse_inputs, resolve
-    from headway.cli.programs import all_inputs, is_kernel, load_any
+    from headway.cli.programs import load_with
     from headway.compiler import synchronize
     from headway.sync.program import SyncProgram
 
-    if is_kernel(args.program):
-        source = load_any(args)
-        loaded, inputs = source.program, all_inputs(source, args)
-    else:
-        loaded = load_bytes(read_bytes(args.program), args.program)
-        declared = loaded.program if isinstance(loaded, isa.Module | SyncProgram) else loaded
-        inputs = resolve(declared, parse_inputs(args.input))
+    loaded, usual = load_with(_read, args)
+    declared = loaded.program if isinstance(loaded, isa.Module | SyncProgram) else loaded
+    inputs = resolve(declared, {**usual, **parse_inputs(args.input)})
     if args.strategy is None and isinstance(loaded, isa.Module):
         return loaded, inputs
     if args.strategy is None and isinstance(loaded, SyncProgram):
         return isa.lower(loaded), inputs
-    program = loaded.program if isinstance(loaded, isa.Module | SyncProgram) else loaded
     target = chosen_target(args.target, args.limit)
-    return isa.lower(synchronize(program, target, args.strategy or "counted"), target), inputs
+    return isa.lower(synchronize(declared, target, args.strategy or "counted"), target), inputs
+
+
+def _read(name: str) -> Module | SyncProgram | Program:
+    """Return what is in a file: a program of any kind, or a binary."""
+    from headway.cli.binaries import load_bytes
+    from headway.cli.files import read_bytes
+    from headway.cli.programs import front_end_for, is_kernel, read_file
+
+    is_text = is_kernel(name) or front_end_for(name)
+    return read_file(name) if is_text else load_bytes(read_bytes(name), name)
 
 
 def _said(module: Module, outcome: Outcome, is_sanitized: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".hwy"
 
-P = TypeVar("P", Program, Program | SyncProgram)
+P = TypeVar("P", covariant=True)
 
 
 class Source(NamedTuple, Generic[P]):
@@ -52,6 +52,11 @@ def is_kernel(name: str) -> bool:
 
 def load_any(args: Namespace) -> Source[Program | SyncProgram]:
     """Return what PROGRAM names. Raise HeadwayError."""
+    return load_with(read_file, args)
+
+
+def load_with(read: Callable[[str], P], args: Namespace) -> Source[Program | P]:
+    """Return what PROGRAM names, if it is a file what `read` finds there. Raise HeadwayError."""
     name: str = args.program
     if name in kernels.names() and not tracing_options(args):
         kernel = kernels.load(name)
@@ -74,7 +79,7 @@ def load_any(args: Namespace) -> Source[Program | SyncProgram]:
                 help=f"kernels: {', '.join(kernels.names())}",
             )
         )
-    return Source(_read(name), {})
+    return Source(read(name), {})
 
 
 def load_program(args: Namespace) -> Source[Program]:
@@ -97,7 +102,7 @@ def setting(args: Namespace) -> Setting:
 
 def load_synced(name: str) -> SyncProgram:
     """Return the synchronized program in a file. Raise HeadwayError."""
-    return parsed_synced(_read(name), name)
+    return parsed_synced(read_file(name), name)
 
 
 def parsed_synced(loaded: Program | SyncProgram, name: str) -> SyncProgram:
@@ -112,22 +117,24 @@ def parsed_synced(loaded: Program | SyncProgram, name: str) -> SyncProgram:
     )
 
 
-def all_inputs(source: Source[P], args: Namespace) -> dict[str, Value]:
+def all_inputs(source: Source[Program | SyncProgram], args: Namespace) -> dict[str, Value]:
     """Return a value for every input. Raise InvalidInput if one is missing or unknown."""
     program = source.program
     declared = program.program if isinstance(program, SyncProgram) else program
     return resolve(declared, {**source.inputs, **parse_inputs(args.input)})
 
 
-def _read(name: str) -> Program | SyncProgram:
+def read_file(name: str) -> Program | SyncProgram:
+    """Return the program in a file of text, by its front end. Raise HeadwayError."""
     if is_kernel(name):
         raise InvalidInput(unknown("file or kernel", name, kernels.names()))
     text = read_text(name)
-    front_end = _front_end(name)
+    front_end = front_end_for(name)
     return front_end.read(text, name) if front_end else parse_any(text, display_name(name))
 
 
-def _front_end(name: str) -> FrontEnd | None:
+def front_end_for(name: str) -> FrontEnd | None:
+    """Return the front end of a file, None if there is none or it is one of Headway's own."""
     if Path(name).suffix in ("", SUFFIX):
         return None
     from headway.frontends import front_end_of
