@@ -137,7 +137,7 @@ def test_columns_line_up() -> None:
 @pytest.mark.thorough
 def test_program_that_does_not_fit_is_synchronized_by_barriers_and_says_so() -> None:
     for limits, problem in (
-        ({"registers": 0}, "scalar needs 1 registers even if captures share them"),
+        ({"registers": 0}, "scalar needs 1 register even if captures share them"),
         ({"semaphores": 2}, "3 semaphores are needed, for vector, gpsimd, scalar"),
     ):
         synced, needs = fit(CHAIN, limited(targets.load("trn2"), limits))

@@ -14,6 +14,7 @@ from headway.errors import UnsupportedByTarget
 from headway.ir import parse
 from headway.passes._captures import Coarser, choices
 from headway.passes._closed_forms import computed
+from headway.passes._sharing import shared
 from headway.passes.assign_registers import PASS, exact_attempts, register_count
 from headway.sim import simulate
 from headway.strategies import load
@@ -160,18 +161,35 @@ def test_too_few_registers_are_refused():
     with pytest.raises(UnsupportedByTarget) as caught:
         fitted(synced(AGAIN), 0)
     assert str(caught.value) == (
-        "error: A needs 1 registers even if captures share them\n"
+        "error: A needs 1 register even if captures share them\n"
         "  rule: the target has 0 registers for each engine\n"
         "  help: use fewer queues, or a strategy that does not count: `headway list strategies`"
     )
 
 
 def test_what_is_given_up_is_said():
-    for most, row in ((3, "2 registers"), (1, "one register")):
+    for most, said in (
+        (3, "2 registers for the captures access.B.b[4]: 3 registers"),
+        (1, "one register for the captures access.B.b[4]: 1 register"),
+    ):
         _, given_up = PASS.fit(synced(AGAIN), replace(TARGET, registers=most))
-        assert [str(concession) for concession in given_up] == [
-            f"A: {row} for the captures access.B.b[4]: {most} registers"
-        ]
+        assert [str(concession) for concession in given_up] == [f"A: {said}"]
+
+
+def test_rows_whose_place_is_computed_from_a_register_do_not_share():
+    body = "registers s[4], u u := n c waits A >= s[{0}] s[{0}] := 1"
+    assert list(choices(engine(body.format("u % 4")))) == []
+    assert len(list(choices(engine(body.format("n % 4"))))) == 2
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_registers_of_a_choice_are_counted_as_they_are_shared(seed: int):
+    sync = load("scoreboard").synchronize(generate(seed, Shape(bands=0.3)).program, TARGET)
+    for given in sync.engines:
+        captures = Coarser(given)
+        for choice in choices(given):
+            found = shared(captures.with_shared(choice))
+            assert captures.count(choice) == register_count(found)
 
 
 @pytest.mark.thorough

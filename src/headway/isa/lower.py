@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from headway import targets
-from headway.errors import Diagnostic, UnsupportedByTarget
+from headway.errors import Diagnostic, UnsupportedByTarget, counted
 from headway.ir.expr import Binary, Expr, Input, Iteration, leaves
 from headway.ir.program import control_counter
 from headway.ir.walk import deep_nests, instructions
@@ -335,9 +335,9 @@ def _too_many_registers(stream: Stream, sync: SyncProgram, target: Target) -> Di
     left = most - (stream.registers - own)
     way = f"synchronize with --limit registers={left}" if left > 0 else "nest fewer loops"
     return Diagnostic(
-        f"{stream.engine} needs {stream.registers} registers: {own} that count, and"
+        f"{stream.engine} needs {counted(stream.registers, 'register')}: {own} that count, and"
         f" {stream.registers - own} for iterations, trip counts and intermediate results",
         sync.engine(stream.engine).at,
-        rule=f"target {target.name!r} has {most} registers for each engine",
+        rule=f"target {target.name!r} has {counted(most, 'register')} for each engine",
         help=way,
     )

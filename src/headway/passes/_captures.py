@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from headway.ir.expr import Binary, Expr
-from headway.passes._liveness import Liveness
-from headway.passes._mentions import reads
+from headway.passes._liveness import Liveness, RegisterSets, Shared, outline
+from headway.passes._mentions import Mentions, reads
 from headway.passes._rewrite import with_values
+from headway.passes._sharing import one_by_one, shared_count
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -27,18 +28,15 @@ from headway.sync.program import (
 )
 from headway.sync.rewrite import rewritten
 
-Shared = dict[str, Register]
-"""The row of registers that takes the place of a capture, or of a row of them."""
 
-
-def choices(engine: EngineProgram) -> Iterator[Shared]:
+def choices(engine: EngineProgram, mentions: Mentions | None = None) -> Iterator[Shared]:
     """Yield ever coarser choices: the longest row gets shorter; then a counter has one register.
 
     A row of m captures becomes one of the largest divisor k of m: slot s has register s mod k, so
     that a buffer that rotates is waited for as if it had k slots.
     """
-    counters = captures(engine)
-    chosen: Shared = {}
+    counters = captures(engine, mentions or Mentions())
+    chosen: dict[str, Register] = {}
     rows = {r.name: r.size for r in engine.registers if r.name in counters and r.size > 1}
     while rows:
         name = min(rows, key=lambda name: (-rows[name], name))
@@ -62,24 +60,31 @@ def _largest_divisor(size: int) -> int:
     return next(k for k in range(size // 2, 0, -1) if size % k == 0)
 
 
-def captures(engine: EngineProgram) -> dict[str, str]:
+def captures(engine: EngineProgram, mentions: Mentions) -> dict[str, str]:
     """Return the registers that may share, with their counter; several are named by all of them.
 
-    They are thresholds, kept for later, and nothing is computed from them. Those that hold
-    positions of several counters, which always are the same, share with others that do for all of
-    these. After a barrier positions count anew, so that the latest is not the largest: none may
-    share then.
+    They are thresholds, kept for later, nothing is computed from them, and their place in a row is
+    not computed from registers. Those that hold positions of several counters, which always are the
+    same, share with others that do for all of these. After a barrier positions count anew, so that
+    the latest is not the largest: none may share then.
     """
     counters: defaultdict[str, set[str]] = defaultdict(set)
     used: set[str] = set()
+
+    def look(register: RegisterRef) -> None:
+        if names := reads(register.index):
+            used.update(names, (register.name,))
+
     for node in walk_sync(engine.body):
         match node:
             case Exec() | Waits() | Load():
                 for wait in node.waits:
                     if wait.threshold.register:
+                        look(wait.threshold.register)
                         counters[wait.threshold.register.name].add(wait.counter)
             case Assign():
-                used |= reads(node.value, node.register.index)
+                look(node.register)
+                used |= reads(node.value)
             case SyncLoop():
                 used |= reads(node.trip)
             case SyncWhile() | SyncIf():
@@ -88,20 +93,26 @@ def captures(engine: EngineProgram) -> dict[str, str]:
                 return {}
             case _:
                 pass
-    kept = Liveness(engine).carried - used
+    sets = RegisterSets(engine.registers, mentions)
+    kept = Liveness(outline(engine.body, sets), sets).carried - used
     return {name: ".".join(sorted(q)) for name, q in counters.items() if name in kept}
 
 
 class Coarser:
-    """Makes captures of an engine program share registers, in one way or another.
+    """Makes captures of an engine program share registers, in one way or another."""
 
-    Captures that have the same row in several ways are one object.
-    """
-
-    def __init__(self, engine: EngineProgram) -> None:
+    def __init__(self, engine: EngineProgram, mentions: Mentions | None = None) -> None:
         self._engine = engine
-        self._rising = _rising(engine)
-        self._made: dict[tuple[int, Register], Assign] = {}  # by node, which the program keeps
+        self._mentions = mentions or Mentions()
+        rising = _rising(engine)  # what never falls: what comes last is the largest
+        assigns = (node for node in walk_sync(engine.body) if isinstance(node, Assign))
+        self._larger = {id(node) for node in assigns if node.value not in rising}
+        self._one_by_one = one_by_one(engine.body)
+
+    def count(self, chosen: Shared) -> int:
+        """Return how many registers remain if others are shared then: the program is not made."""
+        sets = RegisterSets(self._engine.registers, self._mentions, chosen, self._larger)
+        return shared_count(self._one_by_one, sets)
 
     def with_shared(self, chosen: Shared) -> EngineProgram:
         """Return the engine program in which these captures share registers."""
@@ -121,13 +132,10 @@ class Coarser:
         return replace(self._engine, body=rewritten(self._engine.body, rule), registers=registers)
 
     def _capture(self, node: Assign, row: Register) -> Assign:
-        made = self._made.get((id(node), row))
-        if made is None:
-            register = _place(node.register, row)
-            is_latest = node.value in self._rising  # never falls: what comes last is more
-            latest = node.value if is_latest else Binary("max", register, node.value)
-            made = self._made[id(node), row] = Assign(register, latest, node.at)
-        return made
+        register, value = _place(node.register, row), node.value
+        if id(node) in self._larger:
+            value = Binary("max", register, value)
+        return Assign(register, value, node.at)
 
 
 def _place(register: RegisterRef, row: Register) -> RegisterRef:

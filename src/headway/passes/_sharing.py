@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from headway.passes._liveness import Liveness
-from headway.passes._mentions import Mentions, Names
+from headway.passes._liveness import Liveness, RegisterSets, Step, outline
+from headway.passes._mentions import Mentions
 from headway.passes._rewrite import renaming, with_values
 from headway.sync.program import (
     Assign,
@@ -14,6 +14,7 @@ from headway.sync.program import (
     Register,
     SyncNode,
     Waits,
+    sync_branches,
 )
 from headway.sync.rewrite import Body, rewritten, with_bodies
 
@@ -23,7 +24,9 @@ def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EnginePro
 
     `mentions` are those of other programs with the same parts.
     """
-    sunk, groups = _grouped(engine, mentions or Mentions())
+    sets = RegisterSets(engine.registers, mentions or Mentions())
+    steps = outline(one_by_one(engine.body), sets, sunk)
+    groups = _groups(steps, sets)
     if all(name == group for name, group in groups.items()):
         return engine
 
@@ -33,66 +36,74 @@ def shared(engine: EngineProgram, mentions: Mentions | None = None) -> EnginePro
         new = with_values(node, rename)
         return () if isinstance(new, Assign) and new.value == new.register else (new,)
 
-    registers = _registers(engine, groups)
-    return replace(sunk, body=rewritten(sunk.body, rule), registers=registers)
+    body, registers = rewritten(_body(steps), rule), _registers(sets, groups)
+    return replace(engine, body=body, registers=registers)
 
 
-def shared_count(engine: EngineProgram, mentions: Mentions) -> int:
-    """Return how many registers that would be, which takes less time."""
-    _, groups = _grouped(engine, mentions)
-    return sum(register.size for register in _registers(engine, groups))
+def shared_count(body: Body, sets: RegisterSets) -> int:
+    """Return how many registers that would be, for a body whose waits stand one by one."""
+    groups = _groups(outline(body, sets, sunk), sets)
+    return sum(register.size for register in _registers(sets, groups))
 
 
-def _grouped(engine: EngineProgram, mentions: Mentions) -> tuple[EngineProgram, dict[str, str]]:
-    """Return the program as registers are shared in it, and the one that each becomes."""
-    sunk = replace(engine, body=_of_body(engine.body, mentions))
-    single = [register.name for register in engine.registers if register.size == 1]
-    return sunk, Liveness(sunk, mentions).groups(single)
+def _groups(steps: list[Step], sets: RegisterSets) -> dict[str, str]:
+    """Return the register that each one becomes, but rows."""
+    single = [register.name for register in sets.registers if register.size == 1]
+    return Liveness(steps, sets).groups(single)
 
 
-def _registers(engine: EngineProgram, groups: Mapping[str, str]) -> tuple[Register, ...]:
-    found = (Register(groups[r.name]) if r.name in groups else r for r in engine.registers)
+def _registers(sets: RegisterSets, groups: Mapping[str, str]) -> tuple[Register, ...]:
+    found = (Register(groups[r.name]) if r.name in groups else r for r in sets.registers)
     return tuple(dict.fromkeys(found))
 
 
-def _of_body(body: Body, mentions: Mentions) -> Body:
-    """Compute thresholds as late as possible, in this body and those inside."""
+def one_by_one(body: Body) -> Body:
+    """Return a body in which each wait that stands alone is a node of its own."""
 
-    def again(part: Body) -> Body:
-        return _of_body(part, mentions)
-
-    return sunk((with_bodies(node, again) for node in _one_by_one(body)), mentions)
-
-
-def _one_by_one(body: Body) -> Iterator[SyncNode]:
-    for node in body:
+    def rule(node: SyncNode) -> Iterator[SyncNode]:
         if isinstance(node, Waits) and len(node.waits) != 1:
             yield from (replace(node, waits=(wait,)) for wait in node.waits)
         else:
             yield node
 
+    return rewritten(body, rule)
 
-def sunk(body: Iterable[SyncNode], mentions: Mentions) -> Body:
+
+def sunk(steps: Iterable[Step]) -> list[Step]:
     """Move each assignment behind the waits that follow it and do not read it."""
-    out: list[SyncNode] = []
-    held: dict[str, tuple[Assign, Names]] = {}  # by register, with what they read
-
-    def release(names: Iterable[str]) -> None:
-        out.extend(held.pop(name)[0] for name in names)
-
-    for node in body:
-        if isinstance(node, Assign):
-            name, values = node.register.name, mentions.read(node)
-            is_read = any(name in others for _, others in held.values())
-            if name in held or is_read or not held.keys().isdisjoint(values):
-                release(list(held))
-            held[name] = (node, values)
+    out: list[Step] = []
+    held: dict[int, Step] = {}  # by register
+    held_set = held_read = 0  # what they set, and what they read at most
+    for step in steps:
+        if step.sets:
+            if step.sets & (held_set | held_read) or step.reads & held_set:
+                out += held.values()
+                held, held_set, held_read = {}, 0, 0
+            held[step.sets] = step
+            held_set |= step.sets
+            held_read |= step.reads
             continue
-        if isinstance(node, Waits):
-            read = mentions.read(node)
-            release([name for name in held if name in read])
-        else:
-            release(list(held))
-        out.append(node)
-    release(list(held))
-    return tuple(out)
+        if not isinstance(step.node, Waits):
+            out += held.values()
+            held, held_set, held_read = {}, 0, 0
+        elif step.reads & held_set:
+            out += (held.pop(bit) for bit in list(held) if bit & step.reads)
+            held_set &= ~step.reads
+            held_read = 0
+            for other in held.values():
+                held_read |= other.reads
+        out.append(step)
+    out += held.values()
+    return out
+
+
+def _body(steps: list[Step]) -> Body:
+    """Return the nodes of steps."""
+    return tuple(_node(step) for step in steps)
+
+
+def _node(step: Step) -> SyncNode:
+    if not sync_branches(step.node):
+        return step.node
+    bodies = map(_body, step.bodies)
+    return with_bodies(step.node, lambda _: next(bodies))

@@ -25,14 +25,15 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from headway.errors import Diagnostic, UnsupportedByTarget
+from headway.errors import Diagnostic, UnsupportedByTarget, counted
 from headway.ir.walk import deep_nests
-from headway.passes._captures import Coarser, Shared
+from headway.passes._captures import Coarser
 from headway.passes._captures import choices as coarser
 from headway.passes._closed_forms import computed
 from headway.passes._closed_rows import candidates, row_computed
+from headway.passes._liveness import Shared
 from headway.passes._mentions import Mentions
-from headway.passes._sharing import shared, shared_count
+from headway.passes._sharing import shared
 from headway.passes.sync_pass import Concession
 from headway.sync.program import EngineProgram, Register, SyncProgram
 from headway.targets.target import Target
@@ -43,20 +44,22 @@ def register_count(engine: EngineProgram) -> int:
     return sum(register.size for register in engine.registers)
 
 
-def exact_attempts(engine: EngineProgram) -> Iterator[EngineProgram]:
+def exact_attempts(
+    engine: EngineProgram, mentions: Mentions | None = None
+) -> Iterator[EngineProgram]:
     """Yield programs with ever fewer registers that wait for the same."""
     yield engine
-    engine = shared(engine)
+    mentions = mentions or Mentions()
+    engine = shared(engine, mentions)
     yield engine
-    mentions = Mentions()
     for register in engine.registers:
         found = computed(engine, register.name, mentions) if register.size == 1 else None
-        if found and register_count(fewer := shared(found)) < register_count(engine):
+        if found and register_count(fewer := shared(found, mentions)) < register_count(engine):
             engine = fewer
             yield engine
     for row in candidates(engine, mentions):
         found = row_computed(engine, row, mentions)
-        if found and register_count(fewer := shared(found)) < register_count(engine):
+        if found and register_count(fewer := shared(found, mentions)) < register_count(engine):
             engine = fewer
             yield engine
 
@@ -66,17 +69,13 @@ def fitted(engine: EngineProgram, most: int) -> tuple[EngineProgram, tuple[Conce
 
     Raise UnsupportedByTarget if it needs more in any case.
     """
-    exact = engine
-    for exact in exact_attempts(engine):
+    exact, mentions = engine, Mentions()
+    for exact in exact_attempts(engine, mentions):
         if register_count(exact) <= most:
             return exact, ()
-    choices = list(coarser(exact))
-    mentions, captures = Mentions(), Coarser(exact)
-
-    def fits(choice: Shared) -> bool:
-        return shared_count(captures.with_shared(choice), mentions) <= most
-
-    first = bisect_left(choices, True, key=fits)  # ever fewer registers
+    choices, captures = list(coarser(exact, mentions)), Coarser(exact, mentions)
+    # Ever fewer registers.
+    first = bisect_left(choices, True, key=lambda choice: captures.count(choice) <= most)
     if first < len(choices):
         attempt = shared(captures.with_shared(choices[first]), mentions)
         return attempt, _concessions(engine, choices[first], most)
@@ -95,7 +94,7 @@ def _concessions(engine: EngineProgram, choice: Shared, most: int) -> tuple[Conc
             "registers",
             engine.engine,
             f"{'one register' if row.size == 1 else f'{row.size} registers'} for the captures"
-            f" {', '.join(names)}: {most} registers",
+            f" {', '.join(names)}: {counted(most, 'register')}",
         )
         for row, names in groups.items()
     )
@@ -103,9 +102,9 @@ def _concessions(engine: EngineProgram, choice: Shared, most: int) -> tuple[Conc
 
 def _too_many(engine: EngineProgram, count: int, most: int) -> Diagnostic:
     return Diagnostic(
-        f"{engine.engine} needs {count} registers even if captures share them",
+        f"{engine.engine} needs {counted(count, 'register')} even if captures share them",
         engine.at,
-        rule=f"the target has {most} registers for each engine",
+        rule=f"the target has {counted(most, 'register')} for each engine",
         help="use fewer queues, or a strategy that does not count: `headway list strategies`",
     )
 

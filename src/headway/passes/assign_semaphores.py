@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from headway.errors import Diagnostic, UnsupportedByTarget
+from headway.errors import Diagnostic, UnsupportedByTarget, counted
 from headway.passes.report import semaphores
 from headway.sync.program import Semaphore, SyncProgram
 from headway.targets.target import Target
@@ -54,8 +54,9 @@ class AssignSemaphores:
 
 
 def _too_few(needed: tuple[str, ...], target: Target) -> Diagnostic:
+    are = "is" if len(needed) == 1 else "are"
     return Diagnostic(
-        f"{len(needed)} semaphores are needed, for {', '.join(needed)}",
+        f"{counted(len(needed), 'semaphore')} {are} needed, for {', '.join(needed)}",
         rule=f"target {target.name!r} has {int(target.semaphores.count)}",
         help="let transfers share a queue, or give the work to fewer engines",
     )

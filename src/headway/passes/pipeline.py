@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from headway.errors import InvalidInput
+from headway.ir.walk import no_collection
 from headway.passes.insert_epochs import InsertEpochs, Strategy
 from headway.passes.sync_pass import ConcedingPass, Concession, SyncPass
 from headway.passes.unroll_thresholds import UnrollThresholds
@@ -73,9 +74,10 @@ def run(
     """
     concessions: tuple[Concession, ...] = ()
     for step in steps:
-        if isinstance(step, ConcedingPass):
-            sync, given_up = step.fit(sync, target)
-            concessions += given_up
-        else:
-            sync = step.apply(sync, target)
+        with no_collection():
+            if isinstance(step, ConcedingPass):
+                sync, given_up = step.fit(sync, target)
+                concessions += given_up
+            else:
+                sync = step.apply(sync, target)
     return sync, concessions
