@@ -23,7 +23,9 @@ def add_parser(subparsers: Any) -> None:
         "headway list",
         "headway list kernels --json",
     )
-    parser.add_argument("kind", nargs="?", choices=KINDS, help="only these")
+    parser.add_argument(
+        "kind", nargs="?", choices=KINDS, help="only these, with their parameters and options"
+    )
     add_json(parser)
     parser.set_defaults(run=run)
 
@@ -41,7 +43,8 @@ def run(args: Namespace) -> int:
     for kind, plugins in listed.items():
         if not plugins and not args.kind:
             continue
-        terminal.show("\n".join([f"{kind}:", *(f"  {line}" for line in _lines(plugins))]))
+        lines = _lines(plugins, with_details=bool(args.kind))
+        terminal.show("\n".join([f"{kind}:", *(f"  {line}" for line in lines)]))
     return 0
 
 
@@ -73,10 +76,12 @@ def _facts(plugin: Any) -> dict[str, Any]:
     return facts
 
 
-def _lines(plugins: dict[str, dict[str, Any]]) -> Iterator[str]:
+def _lines(plugins: dict[str, dict[str, Any]], with_details: bool) -> Iterator[str]:
     width = max(map(len, plugins), default=0)
     for name, facts in plugins.items():
         yield f"{name:{width}}  {facts['description']}"
+        if not with_details:
+            continue
         for parameter, of in facts.get("parameters", {}).items():
             yield f"{'':{width}}    --param {parameter}={of['default']}: {of['description']}"
         for option, text in facts.get("options", {}).items():
