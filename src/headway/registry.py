@@ -87,4 +87,5 @@ def unknown(kind: str, name: str, known: tuple[str, ...]) -> Diagnostic:
     """Return the message for a name that is not in `known`, with the closest one that is."""
     close = get_close_matches(name, known, n=1)
     question = f"did you mean {close[0]!r}? " if close else ""
-    return Diagnostic(f"unknown {kind} {name!r}", help=f"{question}known: {', '.join(known)}")
+    listed = ", ".join(known) or "none"
+    return Diagnostic(f"unknown {kind} {name!r}", help=f"{question}known: {listed}")

@@ -106,10 +106,11 @@ def test_host_and_queue_are_declared() -> None:
 
 
 def test_buffers_have_slots_and_extents() -> None:
-    buffers = (Buffer("b", 0), Buffer("c", 1, (4, 0)))
+    buffers = (Buffer("b", 0), Buffer("c", 1, (4, 0)), Buffer("d", 10**6), Buffer("e", 10**9))
     assert problems(replace(GOOD, buffers=buffers)) == [
         "buffer 'b' has 0 slots",
         "buffer 'c' has an extent below 1",
+        "buffer 'e' has 1,000,000,000 slots",
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from headway.errors import InvalidInput
-from headway.registry import Registry
+from headway.registry import Registry, unknown
 
 PLUGINS = {
     "double_buffer.py": 'PLUGIN = "double"\n',
@@ -60,6 +60,10 @@ def test_unknown_name_without_a_close_one_lists_all(folder: Registry[str]) -> No
     assert str(caught.value) == (
         "error: unknown plug-in 'zzz'\n  help: known: broken, double-buffer, typed"
     )
+
+
+def test_unknown_name_where_there_is_none_at_all_says_so() -> None:
+    assert unknown("run-time input", "n", ()).help == "known: none"
 
 
 def test_other_distributions_add_plug_ins_by_entry_point(

@@ -102,12 +102,13 @@ def test_strategy_and_target_can_be_written_in_text() -> None:
 
 def test_registers_are_unique_and_have_names_and_sizes() -> None:
     names = ("n", "while", "x y", "s", "s")
-    registers = (*map(Register, names), Register("row", 0))
+    registers = (*map(Register, names), Register("row", 0), Register("rows", 10**9))
     assert problems(sync(registers=registers)) == [
         "register 'n' hides an input",
         "'while' is a word of the language and cannot name a register",
         "'x y' is not the name of a register",
         "register 'row' has size 0",
+        "register 'rows' has size 1,000,000,000",
         "two registers have the name 's'",
     ]
 

@@ -123,7 +123,8 @@ def test_durations_of_the_program_are_kept_inside_control_too() -> None:
 def test_unknown_engines_are_named_with_their_place() -> None:
     assert refusal(program("vectro a takes(1)")) == (
         "p.hwy:2:1: error: target 'trn2' has no engine 'vectro'\n"
-        "  help: did you mean 'vector'? known: tensor, vector, scalar, gpsimd, sync"
+        "  help: did you mean 'vector'? known: tensor, vector, scalar, gpsimd, sync; "
+        "--target generic has any"
     )
 
 

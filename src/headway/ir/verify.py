@@ -31,6 +31,9 @@ from headway.ir.walk import deep_nests, instructions, walk
 
 MOVES = ("", "load", "store", "copy")
 
+LONGEST_ROW = 1_000_000
+"""Slots of a buffer, and registers of a row: what keeps something for each of them ends."""
+
 
 def verify(program: Program, quote: Quote = no_quote) -> None:
     """Raise InvalidProgram with all problems of `program`; `quote` finds the lines to quote."""
@@ -61,6 +64,11 @@ def _declarations(program: Program, problems: Problems) -> None:
     for buffer in program.buffers:
         if buffer.slots < 1:
             problems.add(f"buffer {shown(buffer.name)} has {buffer.slots} slots", buffer.at)
+        if buffer.slots > LONGEST_ROW:
+            message = f"buffer {shown(buffer.name)} has {buffer.slots:,} slots"
+            rule = f"a buffer has at most {LONGEST_ROW:,} slots"
+            help = "make the slots larger: shape(...) gives them places inside"
+            problems.add(message, buffer.at, rule=rule, help=help)
         if any(extent < 1 for extent in buffer.shape):
             problems.add(f"buffer {shown(buffer.name)} has an extent below 1", buffer.at)
         if buffer.space:

@@ -14,7 +14,7 @@ from headway.ir.names import is_title, shown, suggestion
 from headway.ir.problems import Problems, Quote, no_quote
 from headway.ir.program import If, Instr, Node, control_counter
 from headway.ir.rules import Rules, check_free_name, check_unique
-from headway.ir.verify import find_problems
+from headway.ir.verify import LONGEST_ROW, find_problems
 from headway.ir.walk import branches, control_reads, deep_nests, engines_inside, instructions
 from headway.ir.written_out import trips_around
 from headway.sync.program import (
@@ -184,6 +184,10 @@ class _RegisterRules(Rules):
                 problems.add(f"register {register.name!r} hides an input", engine.at)
             if register.size < 1:
                 problems.add(f"register {register.name!r} has size {register.size}", engine.at)
+            if register.size > LONGEST_ROW:
+                message = f"register {register.name!r} has size {register.size:,}"
+                rule = f"a row has at most {LONGEST_ROW:,} registers"
+                problems.add(message, engine.at, rule=rule)
 
     def check_iteration(self, name: str, at: Location | None) -> None:
         super().check_iteration(name, at)

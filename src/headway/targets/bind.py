@@ -69,7 +69,7 @@ class _Binding:
         self.problems[engine.name] = Diagnostic(
             f"target {self._target.name!r} has no engine {engine.name!r}",
             engine.at,
-            help=_choose(engine.name, known),
+            help=f"{_choose(engine.name, known)}; --target generic has any",
         )
         return engine
 
