@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from headway import targets
+from headway.check.fuzz import violation
 from headway.compiler import synchronize
 from headway.errors import UnsupportedByTarget
 from headway.ir import parse
@@ -118,6 +119,43 @@ def test_transfer_takes_its_payload_and_is_a_least_interval_apart() -> None:
 def test_durations_of_the_program_are_kept_inside_control_too() -> None:
     bound = bind(program("loop i 2 { if i { sync x takes(3, 1) } else { sync y takes(4) } }"), TRN2)
     assert costs(bound) == {"x": Takes(3, 1), "y": Takes(4, 4)}
+
+
+SUMS = "tensor n writes(s) takes(900, 9)"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_pipelined"),
+    [
+        (f"vector w writes(f) takes(1)\nloop 2 load c reads(f) {{ {SUMS} }}", False),
+        (f"loop 2 load c reads(f) {{ {SUMS} }} vector w writes(f) takes(1)", True),
+        (f"loop 2 {{ vector w writes(f) takes(1)\nif 1 load c reads(f) {{ {SUMS} }} }}", True),
+        (
+            f"tensor m writes(f) takes(1)\n{SUMS}\nif 1 load c reads(f) {{ vector v takes(1) }}",
+            True,
+        ),
+    ],
+)
+def test_engine_that_keeps_its_order_is_serial_only_where_its_loads_tell_nothing(
+    body: str, is_pipelined: bool
+) -> None:
+    bound = bind(program(body, "buffer f\nbuffer s"), TRN2)
+    assert {e.name: e.pipelined for e in bound.engines}["tensor"] == is_pipelined
+
+
+def test_nothing_is_early_behind_an_overlapping_engine_that_loads_or_triggers() -> None:
+    host = replace(TRN2.engines[0], trigger=TRN2.engines[2].trigger)
+    target = replace(TRN2, engines=(host, *TRN2.engines[1:]))
+    sums = f"tensor m writes(x) takes(9000, 9)\n{SUMS}"
+    for body in (
+        f"{sums}\ntensor store triggers(q) reads(x) takes(5)",
+        f"{sums}\nif 1 load c reads(f) {{ tensor o takes(1) }}"
+        " vector w writes(f) takes(1)\nvector r reads(x) takes(1)",
+    ):
+        synced = synchronize(program(body, "buffer f\nbuffer s\nbuffer x"), target)
+        tracks = simulate(synced, {}, target).tracks
+        times = {track.counter: [(t.issue, t.done) for t in track] for track in tracks}
+        assert violation(synced.program, {}, times) == ""
 
 
 def test_unknown_engines_are_named_with_their_place() -> None:

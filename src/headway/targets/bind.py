@@ -7,7 +7,8 @@ Cost   linear
 
 A duration that the program states is kept. On a serial counter an instruction occupies it until it
 has completed, unless the target says that its instructions overlap and find each other's results in
-order. What cannot signal its completion is silent.
+order. Such an engine is pipelined even so where others could learn from what it does next that an
+instruction is over which still runs. What cannot signal its completion is silent.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import replace
 from headway.errors import Diagnostic, UnsupportedByTarget
 from headway.ir.names import suggestion
 from headway.ir.program import Engine, If, Instr, Loop, Node, Program, Queue, Takes, While, Work
-from headway.ir.walk import deep_nests, instructions
+from headway.ir.walk import control_reads, deep_nests, instructions
 from headway.targets.target import EngineModel, Operation, Target
 
 
@@ -41,6 +42,7 @@ class _Binding:
     def __init__(self, program: Program, target: Target) -> None:
         self.problems: dict[object, Diagnostic] = {}
         self._target = target
+        self._program = program
         self.engines = tuple(self._engine(engine) for engine in _engines(program))
         self.queues = tuple(self._queue(queue) for queue in _queues(program))
         self._limit_queues()
@@ -64,7 +66,8 @@ class _Binding:
             return engine
         model = self._target.engine(engine.name)
         if model:
-            return replace(engine, pipelined=model.pipelined and not model.ordered)
+            is_serial = model.ordered and not _is_followed(self._program, engine.name)
+            return replace(engine, pipelined=model.pipelined and not is_serial)
         known = [model.name for model in self._target.engines]
         self.problems[engine.name] = Diagnostic(
             f"target {self._target.name!r} has no engine {engine.name!r}",
@@ -197,6 +200,25 @@ def _queues(program: Program) -> Iterable[Queue]:
         if instr.queue:
             found.setdefault(instr.queue, Queue(instr.queue, instr.engine, at=instr.at))
     return found.values()
+
+
+def _is_followed(program: Program, engine: str) -> bool:
+    """Tell whether something may wait for a transfer or a load of an engine (conservative).
+
+    That is so if it hosts a queue, if a control value is written behind a load of it, or if the
+    engine itself writes one. Loops that are not inside others are looked at as a whole.
+    """
+    if any(queue.host == engine for queue in _queues(program)):
+        return True
+    values = {access.buffer for read in control_reads(program.body) for access in read.reads}
+    loaded: set[str] = set()
+    for node in program.body:
+        loaded |= {access.buffer for read in control_reads((node,)) for access in read.reads}
+        for instr in instructions((node,)):
+            again = values if instr.engine == engine else loaded
+            if any(access.buffer in again for access in instr.writes):
+                return True
+    return False
 
 
 def _choose(word: str, known: list[str]) -> str:
