@@ -243,6 +243,28 @@ def test_tiles_that_only_a_finer_allocator_could_place_stay_apart(tmp_path: Path
         trace.traced(buffers="automatic")
 
 
+def test_blocks_that_do_not_fit_at_once_stay_apart(cli: Cli, tmp_path: Path) -> None:
+    body = """
+        kept = nl.ndarray((4, nl.par_dim(128), 20000), dtype=nl.float32, buffer=nl.sbuf)
+        y = nl.ndarray((4, 128, 20000), dtype=nl.float32, buffer=nl.shared_hbm)
+        for i in nl.affine_range(4):
+            kept[i] = nl.load(x[i])
+        for i in nl.affine_range(4):
+            nl.store(y[i], value=kept[i])
+        return y
+    """
+    traced = recorded(tmp_path, body, {"x": "float32[4,128,20000]"}, "old").traced()
+    assert [(b.name, b.slots) for b in traced.program.buffers] == [("kept", 4)]
+    assert traced.values.bytes_used("sbuf") is None
+    x = np.random.default_rng(0).standard_normal((4, 128, 20000), dtype=np.float32)
+    np.testing.assert_array_equal(results(traced, {"x": x})[0], x)
+    kernel = (f"{tmp_path / 'kernels.py'}:kernel", "--arg", "x=float32[4,128,20000]")
+    found = cli("trace", *kernel)
+    assert found.code == 0
+    assert "sbuf: its tiles have no addresses, as they do not fit side by side" in found.err
+    assert "need 320,000 bytes" in cli("trace", *kernel, "--buffers", "automatic").err
+
+
 def test_the_number_of_buffers_is_a_number_or_automatic(cli: Cli, tmp_path: Path) -> None:
     path = written(tmp_path, "return nl.load(x)", "x")
     result = cli("trace", f"{path}:kernel", "--arg", "x=float32[128,8]", "--buffers", "many")

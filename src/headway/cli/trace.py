@@ -35,7 +35,11 @@ def run(args: Namespace) -> int:
     from headway.progress import say
 
     trace = recorded(args)
-    write_text(args.output, to_text(traced(args, trace).program))
+    found = traced(args, trace)
+    write_text(args.output, to_text(found.program))
     for note in assumptions(trace, args):
         say(note)
+    for space in ("sbuf", "psum"):
+        if found.values.bytes_used(space) is None:
+            say(f"{space}: its tiles have no addresses, as they do not fit side by side")
     return 0

@@ -182,10 +182,16 @@ class Memory:
         )
 
     def _most_at_once(self, sites: Sequence[int]) -> int:
-        """Return how many bytes of each partition are in use at the same time."""
+        """Return how many bytes of each partition are in use at the same time.
+
+        Block dimensions do not say how many of their tiles there are at a time, so these tiles do
+        not count: public kernels have more of them than a memory holds.
+        """
         changes: list[tuple[int, int]] = []
         for site in sites:
             for tile in self._tiles[site]:
+                if tile.blocks:
+                    continue
                 life = self._lifetimes.of[tile]
                 changes += [(life.first, tile.row), (life.last + 1, -tile.row)]
         return max(accumulate(change for _, change in sorted(changes)), default=0)
