@@ -14,7 +14,7 @@ import pytest
 from kernel_files import recorded, results
 
 from headway.compiler import synchronize
-from headway.execution import run
+from headway.execution import from_instructions, run
 
 ARGS = {"x": "float32[16,24]", "y": "float32[16,24]"}
 BEFORE = """
@@ -126,3 +126,26 @@ def test_accumulators_are_the_same_in_every_concurrent_order(tmp_path: Path) -> 
     traced = recorded(tmp_path, f"{BEFORE}    {code}{AFTER}", ARGS).traced()
     assert "vector accumulators" in traced.values.memories
     assert run(traced, synchronize(traced.program), {}, orders=3).is_equal
+
+
+def test_instructions_that_overlap_reduce_in_their_order(tmp_path: Path) -> None:
+    body = """
+        result = nl.ndarray((16, 1), dtype=nl.float32, buffer=nl.shared_hbm)
+        out = nl.ndarray((16, 1), dtype=nl.float32, buffer=nl.sbuf)
+        tiles = [nl.load(x[i]) for i in range(4)]
+        for i, tile in enumerate(tiles):
+            nisa.activation(
+                dst=nl.ndarray((16, 24), dtype=nl.float32, buffer=nl.sbuf),
+                op=nl.copy,
+                data=tile,
+                reduce_op=nl.add,
+                reduce_cmd=nisa.reduce_cmd.reduce if i else nisa.reduce_cmd.reset_reduce,
+                reduce_res=out if i == 3 else None,
+            )
+        nl.store(result, value=out)
+        return result
+    """
+    traced = recorded(tmp_path, body, {"x": "float32[4,16,24]"}).traced()
+    sync = synchronize(traced.program, "trn2", "counted")
+    assert run(traced, sync, {}, orders=10).is_equal
+    assert run(traced, sync, {}, orders=10, execute=from_instructions).is_equal

@@ -236,8 +236,6 @@ def test_a_collective_of_the_old_style_names_one_source_and_one_target(tmp_path:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("nisa.rng(dst=out)", "which random numbers an engine makes is not public"),
-        ("nisa.dropout(dst=out, data=a, prob=0.5)", "random"),
         ("nisa.sendrecv(a, out, 1, 1, 0)", "what arrives comes from another core"),
     ],
 )

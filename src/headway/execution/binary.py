@@ -10,7 +10,7 @@ from headway.isa import from_binary, lower, to_binary
 from headway.isa.execute import execute
 from headway.sync.program import SyncProgram
 from headway.values import Values
-from headway.values.execute import begin, commit
+from headway.values.execute import Result, begin, commit
 from headway.values.memory import Contents
 
 
@@ -37,7 +37,14 @@ class _Memory:
         if name not in self._values.meanings:
             return lambda: None
         results = begin(self._values, name, tuple(iterations.values()), self._contents)
-        return lambda: commit(results, self._contents)
+        kept = tuple(r for r in results if self._is_kept(r))
+        commit(kept, self._contents)  # instructions of an engine start in its order
+        rest = tuple(r for r in results if not self._is_kept(r))
+        return lambda: commit(rest, self._contents)
+
+    def _is_kept(self, result: Result) -> bool:
+        """Tell whether this goes to what an engine keeps inside of it."""
+        return self._values.memories[result.at.view.buffer].space == "engine"
 
     def contents(self) -> Contents:
         """Return all buffers."""

@@ -6,9 +6,10 @@ Out    the memory as it is when all engines have ended
 An instance starts when it is issued and, on a serial engine or queue, the one before has completed.
 It completes after a random latency, and not before the one in front of it on its counter. Between
 start and completion it reads, at a random moment that is often the very first or the very last, and
-then writes. So a wait that ends too early meets old values, or overwrites what is still needed,
-wherever the order is left to chance. How fast each engine and queue is changes from run to run, by
-a factor of up to a hundred.
+then writes. What an engine keeps inside of it, such as accumulators, its instructions read and
+write in their order, also where they overlap in memory. So a wait that ends too early meets old
+values, or overwrites what is still needed, wherever the order is left to chance. How fast each
+engine and queue is changes from run to run, by a factor of up to a hundred.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from headway.sync.program import SyncProgram
 from headway.values import Values
 from headway.values.execute import Result, begin, commit
 from headway.values.memory import Contents
+from headway.values.program import Meaning
 
 SPREAD = 10.0
 """The slowest and the fastest engine lie so many times below and above the usual one."""
@@ -70,6 +72,8 @@ class _Run:
         self._done = [0] * len(given.engines)
         self._completed = [0] * len(given.counters)
         self._free = [0.0] * len(given.counters)
+        self._kept = [0.0] * len(given.counters)
+        self._keeping = frozenset(n for n, m in values.meanings.items() if _keeps(m, values))
         self._ready = [0.0] * len(given.engines)
         self._now = 0.0
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -135,17 +139,23 @@ class _Run:
         end = max(start + latency, self._free[counter])
         self._free[counter] = end
         if isinstance(need.instance.node, Instr):
-            self._work(need.instance.node.name, need.instance.iteration, start, end)
+            self._work(counter, need.instance.node.name, need.instance.iteration, start, end)
 
         def complete() -> None:
             self._completed[counter] += 1
 
         self._at(end, complete)
 
-    def _work(self, name: str, iteration: tuple[int, ...], start: float, end: float) -> None:
+    def _work(
+        self, counter: int, name: str, iteration: tuple[int, ...], start: float, end: float
+    ) -> None:
         """Plan when an instance reads and when it writes."""
         reading = self._moment(start, end)
+        if name in self._keeping:
+            reading = max(reading, self._kept[counter])
         writing = self._moment(reading, end)
+        if name in self._keeping:
+            self._kept[counter] = writing
         computed: list[tuple[Result, ...]] = []
 
         def read() -> None:
@@ -163,3 +173,9 @@ class _Run:
         if where < 1 / 3:
             return first
         return last if where < 2 / 3 else self._random.uniform(first, last)
+
+
+def _keeps(meaning: Meaning, values: Values) -> bool:
+    """Tell whether an instruction touches what its engine keeps inside of it."""
+    views = (*meaning.reads.values(), *meaning.writes.values())
+    return any(values.memories[view.buffer].space == "engine" for view in views)

@@ -28,9 +28,6 @@ class Call:
     writes: str = "dst"
 
 
-RANDOM = "which random numbers an engine makes is not public"
-
-
 def without_values(reason: str) -> Call:
     """Return the call of an operation whose order is all that is known of it."""
     return Call("", "", {"reason": reason})

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
-from headway.frontends.nki.calls import RANDOM, Call, without_values
+from headway.frontends.nki.calls import Call
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.transfers import moved
-from headway.frontends.nki.types import SBUF, dtype_of
+from headway.frontends.nki.types import DTYPES, SBUF, dtype_of
 
 
 def softmax(x: Tensor, axis: object = -1, dtype: object = None, **options: Any) -> Tensor:
@@ -44,8 +44,11 @@ def dropout(x: Tensor, rate: object, dtype: object = None) -> Tensor:
     """Return x with some elements set to zero."""
     tile = ew.on_chip(x)
     result = allocated(tile.shape, dtype_of(dtype or tile.dtype), SBUF)
-    rates = [ew.on_chip(rate)] if isinstance(rate, Tensor) else []
-    ew.emit("dropout", [tile, *rates], [result], call=without_values(RANDOM))
+    if isinstance(rate, Tensor):
+        call = Call("dropout", "data prob")
+        ew.emit("dropout", [tile, ew.on_chip(rate)], [result], call=call)
+    else:
+        ew.emit("dropout", [tile], [result], call=Call("dropout", "data", {"prob": rate}))
     return result
 
 
@@ -53,7 +56,7 @@ def rand(shape: Sequence[Any], dtype: object = "float32", **options: Any) -> Ten
     """Return random numbers."""
     del options
     result = allocated(shape, dtype_of(dtype), SBUF)
-    ew.emit("rng", [], [result], call=without_values(RANDOM))
+    ew.emit("rng", [], [result], call=Call("uniform", "", {"shape": result.shape}))
     return result
 
 
@@ -62,7 +65,10 @@ def random_seed(seed: object, **options: Any) -> None:
     del options
     if isinstance(seed, Tensor):
         tile = ew.on_chip(seed)
-        ew.emit("rng", [tile], [], sizes=[tile], call=without_values(RANDOM))
+    else:
+        tile = ew.filled((1, 1), DTYPES["int32"], SBUF, value=seed)
+    call = Call("random_seed", "src_seeds", writes="")
+    ew.emit("rng", [tile], [], sizes=[tile], call=call)
 
 
 def gather_flattened(data: Tensor, indices: Tensor, axis: int = 0, dtype: object = None) -> Tensor:

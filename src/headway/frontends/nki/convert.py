@@ -175,7 +175,7 @@ class _Builder:
         self.used_engines[engine] = None
         reads = op.kind.reads
         name = self._namer.unique(_title(node))
-        self.placed.append(Placed(name, node, tuple(scope.names)))
+        self.placed.append(Placed(name, node, tuple(scope.names), engine))
         return Instr(
             name,
             engine,

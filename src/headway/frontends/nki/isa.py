@@ -7,7 +7,7 @@ from typing import Any
 
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.accumulation import accumulates
-from headway.frontends.nki.calls import RANDOM, Call, without_values
+from headway.frontends.nki.calls import Call, without_values
 from headway.frontends.nki.creation import memory_of
 from headway.frontends.nki.instructions import (
     INSTRUCTIONS,
@@ -39,16 +39,18 @@ _OPTIONS = ("engine", "dtype", "mask", "name", "shape", "buffer")
 # What these compute has another name.
 _MEANS = {
     "nc_transpose": "transpose",
+    "rand2": "uniform",
+    "rand_get_state": "random_state_to",
+    "rng": "random_bits",
     "tensor_copy_dynamic_dst": "tensor_copy",
     "tensor_copy_dynamic_src": "tensor_copy",
 }
 # What these compute is not documented well enough.
-_NO_VALUES = {
-    "rand2": RANDOM,
-    "rand_get_state": RANDOM,
-    "rng": RANDOM,
-    "topk": "the public documentation says two things about the layout of topk",
-}
+_NO_VALUES = {"topk": "the public documentation says two things about the layout of topk"}
+# Where these run when the call names no engine.
+_USUAL_ENGINE = {"rand_get_state": "gpsimd"}
+# What these make has the shape of their destination.
+_SHAPED = frozenset({"iota", "rand2", "rand_get_state", "rng"})
 # The cost of these follows the operand that is streamed.
 _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
 _FUNCTIONS_OF_SUMS = frozenset({"activation", "activation_reduce"})
@@ -89,12 +91,12 @@ def record(name: str, operation: str, bound: Arguments) -> None:
                 rule="engines write SBUF and PSUM; only DMA reaches HBM",
                 help="write a tile and store it",
             )
-    engine = _engine(bound)
+    engine = _engine(bound) or _USUAL_ENGINE.get(name, "")
     if engine:
         check_engine(name, engine, (*reads.values(), *writes.values()))
     sized = [bound[_SIZED_BY[name]]] if name in _SIZED_BY else ()
     flags = ("power",) if str(values.get("op")) == "power" else ()
-    if name == "iota":
+    if name in _SHAPED:
         values["shape"] = bound["dst"].shape
     if name == "quantize_mx":
         values |= {f"{key}_type": tensor.dtype.name for key, tensor in writes.items()}

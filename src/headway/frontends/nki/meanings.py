@@ -14,17 +14,18 @@ from headway.frontends.nki.literals import Array
 from headway.frontends.nki.record import Storage
 from headway.frontends.nki.reroll import RolledOp
 from headway.frontends.nki.slots import Home, located, whole
-from headway.values import accumulators
+from headway.values import accumulators, generators
 from headway.values import program as values
 from headway.values.program import Linear, Meaning, Memory, Values, View
 
 
 class Placed(NamedTuple):
-    """An instruction with its operation, and the levels of the loops around it."""
+    """An instruction with its operation, the levels of the loops around it, and who runs it."""
 
     name: str
     node: RolledOp
     levels: tuple[int, ...]
+    engine: str
 
 
 def values_of(
@@ -37,7 +38,7 @@ def values_of(
     meanings = {p.name: _Instruction(p, homes).meaning() for p in placed}
     return Values(
         meanings,
-        _memories(homes.values()) | _accumulators(meanings.values()),
+        _memories(homes.values()) | _accumulators(meanings.values()) | _random_states(placed),
         {name: homes[s.site].memory()[0] for name, s in arguments.items() if s.site in homes},
         tuple(
             homes[s.site].view("", whole(s), lambda value: Linear(const_of(value)))
@@ -63,9 +64,16 @@ def _accumulators(meanings: Iterable[Meaning]) -> dict[str, Memory]:
     return dict(accumulators.memory(accumulators.ENGINES[operation]) for operation in used)
 
 
+def _random_states(placed: Iterable[Placed]) -> dict[str, Memory]:
+    """Return the states of random numbers, of engines that make some."""
+    made = {p.engine for p in placed if p.node.kind.means.operation in generators.OPERATIONS}
+    return dict(generators.memory(engine) for engine in sorted(made))
+
+
 class _Instruction:
     def __init__(self, placed: Placed, homes: Mapping[int, Home]) -> None:
         self._node = placed.node
+        self._engine = placed.engine
         self._homes = homes
         self._position = {level: n for n, level in enumerate(placed.levels)}
 
@@ -82,8 +90,10 @@ class _Instruction:
         if engine == "scalar" and "reduce_cmd" not in words and "reduce_res" not in writes:
             engine = None
         if engine:
-            kept = accumulators.view(engine, writes["dst"], self._row())
+            kept = accumulators.view(engine, writes["dst"], self._row("dst"))
             reads[accumulators.ROLE] = writes[accumulators.ROLE] = kept
+        if means.operation in generators.OPERATIONS:
+            self._add_random_state(means.operation, reads, writes)
         return Meaning(
             means.operation,
             reads,
@@ -97,10 +107,21 @@ class _Instruction:
             reason,
         )
 
-    def _row(self) -> int:
-        """Return the bytes in each partition of the memory that `dst` lies in."""
-        dst = self._node.kind.means.roles.index("dst")
-        home = self._homes[self._node.origin.operands[dst].storage.site]
+    def _add_random_state(
+        self, operation: str, reads: dict[str, View], writes: dict[str, View]
+    ) -> None:
+        """Let it read the state of its lanes, and write it unless it only copies it."""
+        role = "dst" if "dst" in writes else "src_seeds"
+        lanes = None if operation == "random_seed" else {**reads, **writes}[role]
+        kept = generators.view(self._engine, lanes, self._row(role))
+        reads[generators.ROLE] = kept
+        if operation != "random_state_to":
+            writes[generators.ROLE] = kept
+
+    def _row(self, role: str) -> int:
+        """Return the bytes in each partition of the memory that an operand lies in."""
+        operand = self._node.kind.means.roles.index(role)
+        home = self._homes[self._node.origin.operands[operand].storage.site]
         return home.memory()[1].row
 
     def _views(self, roles: Sequence[str]) -> Iterator[tuple[str, View]]:

@@ -118,8 +118,8 @@ def _isa_names(is_old: bool) -> dict[str, Any]:
     }
     table |= {
         "nc_matmul_mx": checked("nc_matmul_mx", isa.nc_matmul_mx, "tile_position tile_size name"),
-        "rand_set_state": checked("rand_set_state", transfers.set_random_state),
-        "set_rng_seed": checked("set_rng_seed", transfers.set_random_state),
+        "rand_set_state": checked("rand_set_state", transfers.rand_set_state, "name"),
+        "set_rng_seed": checked("set_rng_seed", transfers.set_rng_seed, "name"),
         "_tiled_offloaded_memcpy": checked("_tiled_offloaded_memcpy", isa.dma_copy, _OF_TRANSFERS),
         "_tiled_offloaded_fma": checked("_tiled_offloaded_fma", _fused_multiply_add, "scales"),
         "NkiInstruction": Tensor,

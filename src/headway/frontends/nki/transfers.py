@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headway.frontends.nki import elementwise as ew
-from headway.frontends.nki.calls import RANDOM, Call, without_values
+from headway.frontends.nki.calls import Call, without_values
 from headway.frontends.nki.means import Means
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
@@ -72,12 +72,22 @@ def core_barrier(data: Any, *settings: Any, engine: Any = None, **options: Any) 
     ew.recorded("core_barrier", tensors, tensors, work, name, call=call)
 
 
-def set_random_state(src_seeds: Tensor, engine: Any = None, **options: Any) -> None:
+def set_rng_seed(src_seeds: Tensor, **options: Any) -> None:
+    """Record that the random numbers of the vector engine follow from one number."""
+    del options
+    _set_random_state("random_seed", src_seeds, "vector")
+
+
+def rand_set_state(src_seeds: Tensor, engine: Any = None, **options: Any) -> None:
     """Record that an engine takes the state of its random numbers from a tile."""
     del options
-    name = str(getattr(engine, "name", engine) or "").rsplit(".", 1)[-1]
-    call = without_values(RANDOM)
-    ew.emit("rng", [ew.on_chip(src_seeds)], [], engine=name, sizes=[src_seeds], call=call)
+    name = str(getattr(engine, "name", engine) or "gpsimd").rsplit(".", 1)[-1]
+    _set_random_state("random_state_from", src_seeds, name)
+
+
+def _set_random_state(operation: str, seeds: Tensor, engine: str) -> None:
+    call = Call(operation, "src_seeds", writes="")
+    ew.emit("rng", [ew.on_chip(seeds)], [], engine=engine, sizes=[seeds], call=call)
 
 
 def register_store(dst: Tensor, src: Register) -> Tensor:

@@ -16,6 +16,7 @@ from headway.values.operations import (
     matrices,
     microscaling,
     movement,
+    randomness,
     reductions,
     search,
     selection,
@@ -25,6 +26,15 @@ Operation = Callable[..., Any]
 
 OPERATIONS: Mapping[str, Operation] = {
     name: operation
-    for module in (elementwise, matrices, microscaling, movement, reductions, search, selection)
+    for module in (
+        elementwise,
+        matrices,
+        microscaling,
+        movement,
+        randomness,
+        reductions,
+        search,
+        selection,
+    )
     for name, operation in module.OPERATIONS.items()
 }

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from headway.errors import HeadwayError
 from headway.values.functions import UNARY, are_wide_integers, binary, plain_name, reduction, unary
 from headway.values.numbers import as_float, is_array, np
 
@@ -245,13 +244,6 @@ def along_free(op: str, tile: Any) -> Any:
     return reduction(op, rows, (1,)).reshape(-1, 1)
 
 
-def dropout(data: Any, prob: Any) -> Any:
-    """Nothing is dropped, or everything: what is random in between has no values."""
-    if is_array(prob) or prob not in (0, 1):
-        raise HeadwayError("there are no values of a dropout that is random")
-    return data if prob == 0 else np.zeros_like(data)
-
-
 OPERATIONS = {
     f.__name__: f
     for f in (
@@ -259,7 +251,6 @@ OPERATIONS = {
         activation,
         activation_reduce,
         arithmetic,
-        dropout,
         exponential,
         function,
         reciprocal,
