@@ -24,7 +24,9 @@ from headway.spec import readers_inside
 from headway.sync.program import SyncProgram
 
 MOST_TURNS = 12
+"""Turns of a loop with a constant trip count that are walked one by one."""
 MOST_WALKED = 250
+"""Turns of such loops inside each other, multiplied."""
 
 
 @dataclass(frozen=True, slots=True)

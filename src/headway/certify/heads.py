@@ -10,6 +10,7 @@ from headway.certify.state import Key, Limits, State, Value
 from headway.ir.expr import Iteration
 
 WIDEN_AFTER = 3
+"""Changes of one case at a loop head, after which what still changes there is given up."""
 
 States = list[State]
 Pool = dict[object, State]

@@ -36,7 +36,9 @@ from headway.ir.program import ControlRead, If, Instr, Loop, Node, While
 from headway.ir.walk import accesses, engines_inside, instructions, walk
 
 MOST_ROUNDS = 200
+"""Turns of a loop, and walks over the program, before the search is given up."""
 MOST_STATES = 400
+"""Cases that are told apart at one loop head."""
 MOST_STEPS = 100_000
 """Steps that are tried, each in every case, before the search is given up."""
 

@@ -14,9 +14,13 @@ from headway.ir.program import InputDecl
 from headway.sync.program import Semaphore
 
 MOST = 3
+"""All inputs from 0 to this are tried, as far as the budget reaches."""
 LENGTH = 8
+"""Elements of an input that is a list."""
 BUDGET = 500
+"""Runs in all."""
 LONGEST = 300
+"""The largest count of a semaphore around which runs that wrap it are tried: they are as long."""
 
 Fails = Callable[[Inputs], bool]
 """Whether a program goes wrong with given inputs; InvalidInput if they do not fit it."""

@@ -39,7 +39,9 @@ from headway.sync.program import (
 )
 
 ENOUGH = 2**22
+"""A count that no run reaches between two barriers: that would take an engine seconds."""
 ROUNDS = 4
+"""Times that floors of registers are lowered before what still sinks has none."""
 
 Floors = dict[str, float]
 """By register of one engine, a number that it is never below."""

@@ -32,6 +32,7 @@ Limits = dict[int, int]
 Key = tuple[str, str, int, str]
 """A register (engine, name, place in its row) as a position of a counter; engine "": a number."""
 EVER = 10**9
+"""An age that no number of steps reaches: that of the beginning."""
 
 
 def older(limits: Limits, age: int) -> int:

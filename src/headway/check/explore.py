@@ -26,6 +26,7 @@ from headway.sync.expand import expand
 from headway.sync.program import SyncProgram
 
 MAX_STATES = 200_000
+"""States after which a program is no small one."""
 MAX_STEPS = 5_000
 """Instances, events and iterations of a program that is small."""
 

@@ -42,6 +42,7 @@ KINDS: tuple[Kind, ...] = ("early", "late", "deadlock", "unsupported", "times", 
 
 PROCESSES = 2
 CHUNK = 20
+"""Seeds that a process is given at a time."""
 
 
 class Candidate(NamedTuple):

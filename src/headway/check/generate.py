@@ -35,8 +35,11 @@ from headway.ir.walk import deep_nests
 from headway.spec import instances, required
 
 MAX_DEPTH = 5
+"""Loops and ifs inside each other."""
 LIST_LENGTH = 7
+"""Elements of an input that is a list."""
 BAND = 2
+"""Slots in a row that one instruction accesses, where buffers are accessed in bands."""
 LATENCIES = (1, 5, 10, 20, 50)
 
 

@@ -21,6 +21,7 @@ Body = tuple[Node, ...]
 Fails = Callable[[Program, Inputs], bool]
 
 ATTEMPTS = 3000
+"""Smaller programs that are tried: some seconds."""
 TRIPS = (0, 1, 2, 3)
 """Trip counts that are tried in place of one that is computed."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, TypedDict
@@ -135,6 +135,13 @@ def add_passes(parser: ArgumentParser) -> None:
         help="only these of: headway list passes; none = as the strategy leaves it (all needed)",
     )
     completed(passes, "passes", also=["none"])
+
+
+def positive(text: str) -> int:
+    """Return a number above 0, as the `type` of an argument."""
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a number above 0")
 
 
 def chosen_names(text: str | None) -> list[str] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from headway.cli.arguments import add_command, add_inputs, add_json, add_synced
+from headway.cli.arguments import add_command, add_inputs, add_json, add_synced, positive
 from headway.cli.codes import CHECK_FAILED
 
 if TYPE_CHECKING:
@@ -29,16 +29,10 @@ def add_parser(subparsers: Any) -> None:
         help="compare with the ideal machine: the same states can be reached, no more, no fewer",
     )
     parser.add_argument(
-        "--states", type=_positive, default=200_000, metavar="N", help="at most so many (200000)"
+        "--states", type=positive, default=200_000, metavar="N", help="at most so many (200000)"
     )
     add_json(parser)
     parser.set_defaults(run=run)
-
-
-def _positive(text: str) -> int:
-    if text.isascii() and text.isdigit() and int(text) > 0:
-        return int(text)
-    raise ArgumentTypeError(f"{text!r} is not a number of states")
 
 
 def run(args: Namespace) -> int:

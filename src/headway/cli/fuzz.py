@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import sys
 import time
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from headway.cli.arguments import add_command, add_json, add_strategies
+from headway.cli.arguments import (
+    add_command,
+    add_json,
+    add_strategies,
+    chosen_names,
+    positive,
+)
 from headway.cli.codes import CHECK_FAILED
 from headway.errors import counted
 from headway.progress import say
@@ -48,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
         "headway fuzz --programs 100000 --strategies counted --options all --in-turn --jobs 8",
     )
     parser.add_argument(
-        "--programs", type=_positive, default=1000, metavar="N", help="how many (1000)"
+        "--programs", type=positive, default=1000, metavar="N", help="how many (1000)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="the first seed (0)")
     add_strategies(parser)
@@ -59,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
         help="each of these options switched too, alone and together; `all` for all that there are",
     )
     parser.add_argument(
-        "--jobs", type=_positive, default=2, metavar="N", help="how many processes (2)"
+        "--jobs", type=positive, default=2, metavar="N", help="how many processes (2)"
     )
     parser.add_argument(
         "--mutants",
@@ -89,21 +95,17 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(run=run, is_watched=False)
 
 
-def _positive(text: str) -> int:
-    if text.isascii() and text.isdigit() and int(text) > 0:
-        return int(text)
-    raise ArgumentTypeError(f"{text!r} is not a number above 0")
-
-
 def run(args: Namespace) -> int:
     """Run this command; the exit code is 3 if anything failed."""
     from headway import strategies
     from headway.errors import InvalidInput
 
-    chosen = strategies.names() if args.strategies is None else _names(args.strategies)
+    named = chosen_names(args.strategies)
+    chosen = strategies.names() if named is None else tuple(named)
     if not chosen:
         raise InvalidInput("--strategies names no strategy")
-    tried = tuple(way for name in chosen for way in ways(name, _names(args.options)))
+    options = chosen_names(args.options) or []
+    tried = tuple(way for name in chosen for way in ways(name, options))
     if not Path(args.output).is_dir():  # better now than when something has been found
         raise InvalidInput(f"{args.output!r} is not a folder")
     if args.list and not args.mutants:
@@ -113,11 +115,7 @@ def run(args: Namespace) -> int:
     return _mutants(args, chosen, tried) if args.mutants else _programs(args, chosen, tried)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
-
-
-def ways(name: str, asked: tuple[str, ...]) -> Iterator[str]:
+def ways(name: str, asked: Sequence[str]) -> Iterator[str]:
     """Yield a strategy as it is, with each option switched alone, and with all of them switched.
 
     Raise InvalidInput on an unknown strategy, and on an option that it has not, if it has any.
@@ -134,7 +132,7 @@ def ways(name: str, asked: tuple[str, ...]) -> Iterator[str]:
     for option in asked:
         if option not in (*there, ALL):
             raise InvalidInput(unknown("option", option, there))
-    switched = there if ALL in asked else asked
+    switched = there if ALL in asked else tuple(asked)
     yield from (f"{name}{SWITCHED}{option}" for option in switched)
     if len(switched) > 1:
         yield f"{name}{SWITCHED}{','.join(switched)}"

@@ -18,6 +18,7 @@ from headway.targets.target import Target
 
 IMPLEMENTATIONS = ("auto", "reference", "compiled")
 LIMIT = 50_000_000
+"""Instances and iterations of a run, some minutes of the compiled simulator."""
 SHORT = 50_000
 """Up to so many instances and iterations the reference is faster than starting the other one."""
 

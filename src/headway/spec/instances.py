@@ -23,6 +23,7 @@ from headway.ir.program import (
 from headway.ir.walk import branches, deep_nests, engines_inside
 
 MAX_INSTANCES = 2_000_000
+"""Instances of a run, which are all kept in memory: about 1 GB."""
 
 
 class Cell(NamedTuple):

@@ -32,6 +32,7 @@ from headway.sync.program import (
 )
 
 MAX_EVENTS = 5_000_000
+"""Events of one engine, which are all kept in memory."""
 
 
 class ConcreteWait(NamedTuple):

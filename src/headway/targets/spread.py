@@ -17,7 +17,7 @@ from headway.targets.target import Target
 COSTS = ("optimistic", "default", "pessimistic")
 BASIS = "an end of the range in docs/timing.md"
 
-# In ns, but for the bandwidth: bytes per ns and DMA engine. The good end comes first.
+# In ns; the good end comes first.
 SEQUENCER: Mapping[str, tuple[float, float]] = {
     "issue": (5, 30),
     "hop": (20, 200),
