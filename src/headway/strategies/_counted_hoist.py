@@ -17,64 +17,14 @@ from collections.abc import Set
 from dataclasses import replace
 
 from headway.ir.expr import Expr, Iteration, leaves
-from headway.sync.program import (
-    Assign,
-    Exec,
-    SyncIf,
-    SyncLoop,
-    SyncNode,
-    SyncWhile,
-    Wait,
-    Waits,
-)
+from headway.sync.program import Assign, Exec, SyncLoop, SyncNode, Wait, Waits, walk_sync
 from headway.sync.rewrite import Body
 
-_NESTED = frozenset((SyncLoop, SyncWhile, SyncIf))
-
-Written = set[str]
-"""Names of the registers that are set in a body."""
-
-
-def hoisted(body: Body) -> Body:
-    """Return a body with the waits that its loops repeat in front of them."""
-    return _body(body)[0]
-
-
-def _body(body: Body) -> tuple[Body, Written]:
-    nested = [i for i, node in enumerate(body) if type(node) in _NESTED]
-    written = {node.register.name for node in body if type(node) is Assign}
-    if not nested:
-        return body, written
-    new: list[SyncNode] = []
-    start = 0
-    for number in nested:
-        new += body[start:number]
-        nodes, inside = _nested(body[number])
-        new += nodes
-        written |= inside
-        start = number + 1
-    return (*new, *body[start:]), written
-
-
-def _nested(node: SyncNode) -> tuple[Body, Written]:
-    match node:
-        case SyncLoop():
-            body, written = _body(node.body)
-            return _loop(replace(node, body=body), written), written
-        case SyncWhile():
-            body, written = _body(node.body)
-            return (replace(node, body=body),), written
-        case SyncIf():
-            then, in_then = _body(node.then)
-            orelse, in_orelse = _body(node.orelse)
-            return (replace(node, then=then, orelse=orelse),), in_then | in_orelse
-        case _:
-            return (node,), set()
-
-
-def _loop(loop: SyncLoop, written: Written) -> Body:
+def hoisted(loop: SyncLoop) -> Body:
+    """Return a loop with the waits that it repeats in front of it."""
     if loop.load or not isinstance(loop.trip, int) or loop.trip < 2:
         return (loop,)  # a load would come first; a single iteration repeats nothing
+    written = {node.register.name for node in walk_sync(loop.body) if isinstance(node, Assign)}
     body, waits = _taken(loop.body, written, loop.iteration)
     return (Waits(waits), replace(loop, body=body)) if waits else (loop,)
 

@@ -77,8 +77,6 @@ class Writer:
         names = [self._parts.shadow(q).name for q in self._plan.counters]
         if zero := set(names) - self._assigned:
             body = with_constants(body, zero)
-        if self._context.hoists:
-            body = hoisted(body)
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
             Register(self._parts.name(key), self._steps.places[key.place].slots)
@@ -224,7 +222,8 @@ class Writer:
         self._loops -= 1
         body += self._settle(before, horizon)
         if body or load:
-            out.append(SyncLoop(node.iteration, node.trip, tuple(body), load, node.at))
+            loop = SyncLoop(node.iteration, node.trip, tuple(body), load, node.at)
+            out += hoisted(loop) if self._context.hoists else (loop,)
         return out
 
     def _while(self, node: While, step: LoopStep) -> Body:
