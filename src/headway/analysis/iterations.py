@@ -19,8 +19,6 @@ from typing import NamedTuple
 from headway.analysis.levels import NEAR, NEVER, REACH, Levels
 from headway.analysis.reduce import Candidate, Need
 
-_Key = tuple[int, int, int, int]
-
 
 class _Static(NamedTuple):
     """How a threshold can be had without a capture; None if not in all iterations so far."""
@@ -34,25 +32,28 @@ class Iterations:
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
-        self._found: dict[_Key, tuple[Candidate, _Static]] = {}
+        self._found: dict[int, tuple[Candidate, _Static]] = {}  # by site
         self._known: list[list[int]] = []  # after the waits of each iteration
         self._counts: list[list[int]] = []
 
     def add(self, found: Sequence[Candidate], known: Sequence[int]) -> None:
         """Add the waits of the next iteration, and what the engine knows after them."""
-        new: dict[_Key, tuple[Candidate, _Static]] = {}
+        new: dict[int, tuple[Candidate, _Static]] = {}
         for candidate in found:
             q, _, kind, touch = candidate
-            new[q, kind, touch.place, id(touch.slot)] = (candidate, self._static(candidate))
+            new[touch.sites + 2 * q + kind] = (candidate, self._static(candidate))
         for key in self._found.keys() - new.keys():
             candidate, static = self._found[key]
-            self._found[key] = (candidate, self._reached(static, key[0], known, self._levels.count))
+            self._found[key] = (
+                candidate,
+                self._reached(static, candidate[0], known, self._levels.count),
+            )
         for key, (candidate, static) in new.items():
             if key in self._found:
                 static = _common(self._found[key][1], static)
             else:
                 for before, count in zip(self._known, self._counts, strict=True):
-                    static = self._reached(static, key[0], before, count)
+                    static = self._reached(static, candidate[0], before, count)
             self._found[key] = (candidate, static)
         self._known.append(list(known))
         self._counts.append(list(self._levels.count))
@@ -60,11 +61,11 @@ class Iterations:
     def needs(self, is_static: bool) -> list[Need]:
         """Return the waits that serve in all iterations; without `is_static` by capture."""
         needs: list[Need] = []
-        for (q, _, kind, touch), (position, gap) in self._found.values():
+        for site, ((q, _, _, _), (position, gap)) in self._found.items():
             if not is_static:
                 position = gap = None
             gap = None if position is not None else gap
-            needs.append((q, position, gap, kind, touch.place, touch.slot))
+            needs.append((q, position, gap, site))
         return needs
 
     def _static(self, candidate: Candidate) -> _Static:

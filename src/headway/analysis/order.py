@@ -24,8 +24,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from headway.analysis.plan import Sites
 from headway.analysis.reduce import Need
+from headway.analysis.sites import Sites
 from headway.analysis.steps import AnyStep, LoopStep, Step
 
 MOST = 16
@@ -74,12 +74,12 @@ class Order:
 
     def _kept(self, step: Step, needs: Sequence[Need], before: _Before) -> list[Need]:
         """Return the waits of a step that none before, and no other of its own, implies."""
-        number = self._sites.number
+        keys, spot = self._sites.keys, self._sites.spot
         own: list[tuple[list[_Wait], _Wait] | None] = []
         for need in needs:
-            q, _, _, kind, place, slot = need
+            q, _, _, site = need
             if _is_capture(need):
-                waits, wait = before[step.engine, q, id(slot)], (step.at, number(kind, q, place))
+                waits, wait = before[step.engine, q, id(spot(site).slot)], (step.at, keys[site])
                 waits.append(wait)
                 own.append((waits, wait))
             else:
@@ -145,7 +145,7 @@ class Order:
         """Note all accesses when they are first asked for."""
         if not self._accesses:
             found = [
-                (step.at, site.number, (number, id(site.slot)))
+                (step.at, self._sites.keys[site], (number, id(self._sites.spot(site).slot)))
                 for number, body in enumerate(self._bodies)
                 for step in body
                 if isinstance(step, Step)
@@ -174,7 +174,7 @@ class _Ranges:
 
 
 def _is_capture(need: Need) -> bool:
-    _, position, gap, _, _, _ = need
+    _, position, gap, _ = need
     return position is None and gap is None
 
 

@@ -11,99 +11,34 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from headway.analysis.reduce import Need
-from headway.analysis.steps import ACCESS, WRITE, AnyStep, IfStep, Step
-from headway.analysis.touches import Touch
-from headway.ir.expr import Expr
-
-
-class Key(NamedTuple):
-    """What a capture holds: the position of the last write or access of a place by a counter."""
-
-    kind: int
-    counter: int
-    place: int
-
-
-class Site(NamedTuple):
-    """An access at which the count is captured. `number` is that of its key."""
-
-    key: Key
-    slot: Expr
-    number: int
-
+from headway.analysis.sites import Sites
+from headway.analysis.steps import AnyStep, IfStep, Step
 
 Needs = Sequence[Sequence[Need]]
 
 
-class Sites:
-    """What may be captured at each step. Equal sites are one object, as their slots are."""
-
-    def __init__(self, counters: int) -> None:
-        self._counters = counters
-        self._sites: dict[tuple[int, int], Site] = {}
-        self._of: dict[int, list[Site]] = {}
-
-    def number(self, kind: int, counter: int, place: int) -> int:
-        """Return a number for a key: quick to look up, and in no order."""
-        return (place * self._counters + counter) * 2 + kind
-
-    def key(self, number: int) -> Key:
-        """Return the key of a number."""
-        place, counter = divmod(number >> 1, self._counters)
-        return Key(number & 1, counter, place)
-
-    def of(self, step: Step) -> list[Site]:
-        """Return the sites of a step."""
-        found = self._of.get(step.at)
-        if found is None:
-            touches = [(ACCESS, touch) for touch in (*step.shown_reads, *step.shown_writes)]
-            touches += [(WRITE, touch) for touch in step.shown_writes]
-            sites = {id(site): site for site in (self._site(step.counter, *t) for t in touches)}
-            found = self._of[step.at] = list(sites.values())
-        return found
-
-    def _site(self, counter: int, kind: int, touch: Touch) -> Site:
-        slot = touch.slot
-        number = (touch.place * self._counters + counter) * 2 + kind
-        site = self._sites.get((number, id(slot)))
-        if site is None:
-            site = Site(Key(kind, counter, touch.place), slot, number)
-            self._sites[number, id(slot)] = site
-        return site
-
-
 class Plan:
-    """What one engine has to do besides its instructions. `at` numbers steps in textual order."""
+    """What one engine has to do besides its instructions. `at` numbers steps in textual order.
 
-    def __init__(
-        self,
-        engine: int,
-        steps: Sequence[Step],
-        needs: Needs,
-        sites: Sites,
-        horizons: Sequence[int],
-    ) -> None:
+    `sites` are those at which it captures, by step.
+    """
+
+    def __init__(self, engine: int, needs: Needs, sites: Sites) -> None:
         self.engine = engine
-        self.needs: dict[int, Sequence[Need]] = {}
-        self.sites: dict[int, list[Site]] = {}
+        self.needs = needs
+        self.sites: dict[int, list[int]] = {}
+        self.last_read: dict[int, int] = {}  # step, by the key of a capture
         self._sites = sites
-        self._last_read: dict[int, int] = {}  # by the number of a key
         self._last_use: defaultdict[int, int] = defaultdict(lambda: -1)
-        for at, step in enumerate(steps):
-            if step.engine == engine and (waits := needs[at]):
-                self._note(at, waits)
-        if self._last_read:
-            self._find_sites(steps, horizons)
-        self._places = sorted(self.sites)
+        self._places: list[int] = []
 
     @property
-    def keys(self) -> list[Key]:
-        """Everything that is captured."""
-        return sorted(map(self._sites.key, self._last_read))
+    def keys(self) -> list[int]:
+        """The numbers of the keys of everything that is captured."""
+        return sorted(self.last_read, key=self._sites.key)
 
     @property
     def counters(self) -> list[int]:
@@ -123,30 +58,72 @@ class Plan:
         """Return the steps of a range at which something is captured."""
         return self._places[bisect_left(self._places, start) : bisect_left(self._places, end)]
 
-    def _note(self, at: int, waits: Sequence[Need]) -> None:
-        self.needs[at] = waits
-        number, last_read = self._sites.number, self._last_read
-        for counter, position, gap, kind, place, _ in waits:
+    def note(self, at: int, waits: Sequence[Need]) -> None:
+        """Note what the waits of the engine's next step read."""
+        keys, last_read = self._sites.keys, self.last_read
+        for counter, position, gap, site in waits:
             if position is not None:
                 continue
             if gap is None:
-                last_read[number(kind, counter, place)] = at
+                last_read[keys[site]] = at
             else:
                 self._last_use[counter] = at
 
-    def _find_sites(self, steps: Sequence[Step], horizons: Sequence[int]) -> None:
-        """Find the accesses whose capture is read later (C17 shows one that is not)."""
-        last_read, sites_of = self._last_read.get, self._sites.of
-        captured = {self._sites.key(number).counter for number in self._last_read}
-        for step in steps:
-            if step.counter in captured:
-                horizon = horizons[step.at]
-                every = sites_of(step)
-                found = [site for site in every if last_read(site[2], -1) >= horizon]
-                if found:
-                    # Engines that capture the same have one list, and so one list of operations.
-                    self.sites[step.at] = every if len(found) == len(every) else found
-                    self._last_use[step.counter] = max(self._last_use[step.counter], step.at)
+    def capture(self, step: Step, sites: list[int]) -> None:
+        """Capture at the next step of which a capture is read."""
+        self.sites[step.at] = sites
+        self._places.append(step.at)
+        self._last_use[step.counter] = max(self._last_use[step.counter], step.at)
+
+
+def plans(
+    engines: int, steps: Sequence[Step], needs: Needs, sites: Sites, horizons: Sequence[int]
+) -> list[Plan]:
+    """Return the plan of each engine."""
+    found = [Plan(engine, needs, sites) for engine in range(engines)]
+    for step, waits in zip(steps, needs, strict=True):
+        if waits:
+            found[step.engine].note(step.at, waits)
+    _find_captures(found, steps, sites, horizons)
+    return found
+
+
+def _find_captures(
+    found: Sequence[Plan], steps: Sequence[Step], sites: Sites, horizons: Sequence[int]
+) -> None:
+    """Find the accesses whose capture is read later (C17 shows one that is not)."""
+    readers = _readers(found, sites)
+    by_all = {  # up to where a capture is read by all that read captures of its counter
+        number: min(plan.last_read.get(number, -1) for plan in readers[sites.key(number).counter])
+        for plan in found
+        for number in plan.last_read
+    }
+    for step in steps:
+        if step.counter not in readers:
+            continue
+        every, horizon = sites.of(step), horizons[step.at]
+        numbers = [sites.keys[site] for site in every]
+        is_for_all = min([by_all.get(number, -1) for number in numbers], default=-1) >= horizon
+        for plan in readers[step.counter]:
+            # Engines that capture the same have one list, and so one list of operations.
+            if is_for_all:
+                plan.capture(step, every)
+                continue
+            last = plan.last_read.get
+            some = [
+                s for s, number in zip(every, numbers, strict=True) if last(number, -1) >= horizon
+            ]
+            if some:
+                plan.capture(step, every if len(some) == len(every) else some)
+
+
+def _readers(plans: Iterable[Plan], sites: Sites) -> dict[int, list[Plan]]:
+    """Return for each counter the engines that read captures of it."""
+    found: dict[int, list[Plan]] = {}
+    for plan in plans:
+        for counter in {sites.key(number).counter for number in plan.last_read}:
+            found.setdefault(counter, []).append(plan)
+    return found
 
 
 def horizons(steps: Sequence[AnyStep]) -> list[int]:

@@ -12,17 +12,16 @@ from headway.analysis.levels import NEAR, REACH, Levels
 from headway.analysis.records import LONE, Record
 from headway.analysis.steps import Steps
 from headway.analysis.touches import Touch
-from headway.ir.expr import Expr
 
 Candidate = tuple[int, Record, int, Touch]
 """A wait that may be needed: its counter, the last access, of which kind, and what touches it."""
 
 
-Need = tuple[int, int | None, int | None, int, int, Expr]
-"""`(counter, position, gap, kind, place, slot)` of a wait that remains.
+Need = tuple[int, int | None, int | None, int]
+"""`(counter, position, gap, site)` of a wait that remains.
 
 It is for a fixed position, for `gap` signals ago, or for a captured position. At most one of
-`position` and `gap` is not None; without them the capture is that of `kind`, `place` and `slot`.
+`position` and `gap` is not None; without them it is for what was captured at that site.
 """
 
 
@@ -85,4 +84,4 @@ def need(candidate: Candidate, levels: Levels, is_static: bool) -> Need:
             position = low
         elif levels.count[q] - low < NEAR:
             gap = levels.count[q] - low
-    return q, position, gap, kind, touch.place, touch.slot
+    return q, position, gap, touch.sites + 2 * q + kind

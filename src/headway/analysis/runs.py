@@ -20,7 +20,8 @@ from headway.ir.program import Node
 class Run(NamedTuple):
     """Instructions in a row, with numbers from `first` on.
 
-    `own` are those of each engine; `signals` are the numbers of those on each counter.
+    `own` are those of each engine; `signals` are the numbers of those on each counter. `counts` are
+    the signals up to each instruction, of its counter.
     """
 
     nodes: Sequence[Node]
@@ -28,6 +29,7 @@ class Run(NamedTuple):
     first: int
     own: dict[int, list[tuple[Step, Node]]]
     signals: dict[int, list[int]]
+    counts: list[int]
 
     def before(self, at: int, counter: int) -> int:
         """Return how often a counter is signalled in front of an instruction."""
@@ -68,8 +70,11 @@ def _parts(nodes: tuple[Node, ...], steps: tuple[AnyStep, ...]) -> list[Part]:
 def _run(nodes: tuple[Node, ...], steps: list[Step]) -> Run:
     own: dict[int, list[tuple[Step, Node]]] = {}
     signals: dict[int, list[int]] = {}
+    counts: list[int] = []
     for node, step in zip(nodes, steps, strict=True):
         own.setdefault(step.engine, []).append((step, node))
+        signalled = signals.setdefault(step.counter, [])
         if step.signals:
-            signals.setdefault(step.counter, []).append(step.at)
-    return Run(nodes, steps, steps[0].at, own, signals)
+            signalled.append(step.at)
+        counts.append(len(signalled))
+    return Run(nodes, steps, steps[0].at, own, signals, counts)

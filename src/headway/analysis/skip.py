@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from math import gcd
 from typing import NamedTuple
 
-from headway.analysis.plan import Plan, Site
+from headway.analysis.plan import Plan
+from headway.analysis.sites import Sites
 from headway.analysis.slots import form
 from headway.analysis.steps import LoopStep, Step
 from headway.analysis.tally import Tallies
@@ -31,13 +32,19 @@ class Last(NamedTuple):
     The last `period` iterations touch all the slots that it ever touches.
     """
 
-    site: Site
+    site: int
     position: int
     period: int
 
 
 def last_captures(
-    step: LoopStep, iteration: str, at: int, plan: Plan, tallies: Tallies, slots: Sequence[int]
+    step: LoopStep,
+    iteration: str,
+    at: int,
+    plan: Plan,
+    sites: Sites,
+    tallies: Tallies,
+    slots: Sequence[int],
 ) -> list[Last] | None:
     """Return the captures of one iteration, or None if the loop has to be walked.
 
@@ -61,7 +68,8 @@ def last_captures(
             continue
         signals[inner.counter] += inner.signals
         for site in plan.sites.get(at, ()):
-            period = _period(site.slot, iteration, slots[site.key.place])
+            place, slot = sites.spot(site)
+            period = _period(slot, iteration, slots[place])
             if period is None:
                 return None
             found.append(Last(site, signals[inner.counter], period))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from headway.analysis.frames import Frame, Frames
 from headway.analysis.shown import shown
 from headway.analysis.slots import Shapes
-from headway.analysis.touches import Place, Touch, Touches
+from headway.analysis.touches import Place, Spot, Touch, Touches
 from headway.ir.program import If, Instr, Loop, Node, Program, While, control_counter
 from headway.ir.walk import branches, engines_inside
 
@@ -137,7 +137,7 @@ class Steps:
         self._hosts: dict[tuple[str, str | None], _Host] = {}
         shapes = Shapes()
         self._frames = Frames(program, shapes)
-        self._touches = Touches(program, self._frames, shapes)
+        self._touches = Touches(program, self._frames, shapes, self.sites_per_spot)
         self._waiting: dict[tuple[int, tuple[int, ...]], _Waiting] = {}  # by engine and order
         self._users: dict[tuple[int, int], Sequence[Users]] = {}
         self._shown = shown(program)
@@ -150,6 +150,16 @@ class Steps:
     def places(self) -> list[Place]:
         """All places."""
         return self._touches.places
+
+    @property
+    def spots(self) -> list[Spot]:
+        """All places with the expressions that name slots of them."""
+        return self._touches.spots
+
+    @property
+    def sites_per_spot(self) -> int:
+        """How many sites a spot has: accesses and writes of each counter."""
+        return 2 * len(self.counters)
 
     @property
     def cell_count(self) -> int:

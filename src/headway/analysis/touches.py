@@ -10,6 +10,7 @@ Cost   a look-up for an access that is like an earlier one: equal touches are on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from headway.analysis.frames import MAX_SLOTS, Frame, Frames, Terms
 from headway.analysis.slots import Shapes
@@ -28,11 +29,19 @@ class Place:
     cells: tuple[int, ...]
 
 
+class Spot(NamedTuple):
+    """What an access names: a place, and an expression for its slot. Equal slots are one object."""
+
+    place: int
+    slot: Expr
+
+
 @dataclass(slots=True, eq=False)  # not frozen: these are made and read more often than others
 class Touch:
     """An access to one place: to one of `cells`. `cell` is that one, or -1 if it is not known.
 
-    Equal slots are one object. `frame` are the terms of the frame that the access stands in.
+    `frame` are the terms of the frame that the access stands in. `sites` is the first number of a
+    range, the sites of its spot.
     """
 
     place: int
@@ -40,6 +49,7 @@ class Touch:
     cells: tuple[int, ...]
     slot: Expr
     frame: Terms
+    sites: int
 
     def at(self, place: Place, iterations: Iterations) -> Touch:
         """Return the touch in an iteration, if it is known well enough to tell the slot."""
@@ -61,7 +71,12 @@ _Key = tuple[str, int, Region | None, object]
 class Touches:
     """The places of a program, numbered as they are found, and what accesses touch of them."""
 
-    def __init__(self, program: Program, frames: Frames, shapes: Shapes) -> None:
+    def __init__(
+        self, program: Program, frames: Frames, shapes: Shapes, sites_per_spot: int
+    ) -> None:
+        self.spots: list[Spot] = []
+        self._sites_per_spot = sites_per_spot
+        self._sites: dict[tuple[int, int], int] = {}
         self._shapes = shapes
         self.places: list[Place] = []
         self.place_of: list[int] = []  # by cell
@@ -117,17 +132,27 @@ class Touches:
     def _found(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
         slots = self._slots[access.buffer]
         position = self._frames.position(access) if slots <= MAX_SLOTS else None
+        terms = frame.get(access.buffer, ())
         number = -1
-        if position and position.terms == frame.get(access.buffer, ()):
+        if position and position.terms == terms:
             number = position.offset
-        slot = self._shapes.expr(self._shapes.of(access.slot))
+        shape = self._shapes.of(access.slot)
+        slot = self._shapes.expr(shape)
         touches: list[Touch] = []
         for atom in self._atoms.of(access):
             place = self._place(access.buffer, atom)
             cells = self.places[place].cells
             touch = (-1, cells) if number < 0 else (cells[number], (cells[number],))
-            touches.append(Touch(place, *touch, slot, frame.get(access.buffer, ())))
+            touches.append(Touch(place, *touch, slot, terms, self._sites_of(place, shape)))
         return tuple(touches)
+
+    def _sites_of(self, place: int, shape: int) -> int:
+        """Return the first number of the sites of a spot."""
+        first = self._sites.get((place, shape))
+        if first is None:
+            first = self._sites[place, shape] = len(self.spots) * self._sites_per_spot
+            self.spots.append(Spot(place, self._shapes.expr(shape)))
+        return first
 
     def _place(self, buffer: str, atom: int) -> int:
         place = self._numbers.get((buffer, atom))

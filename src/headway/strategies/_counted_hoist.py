@@ -20,6 +20,7 @@ from headway.ir.expr import Expr, Iteration, leaves
 from headway.sync.program import Assign, Exec, SyncLoop, SyncNode, Wait, Waits, walk_sync
 from headway.sync.rewrite import Body
 
+
 def hoisted(loop: SyncLoop) -> Body:
     """Return a loop with the waits that it repeats in front of it."""
     if loop.load or not isinstance(loop.trip, int) or loop.trip < 2:

@@ -6,27 +6,31 @@ one object, for all engines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from headway.analysis.plan import Key, Site
 from headway.analysis.reduce import Need
+from headway.analysis.sites import Sites
 from headway.analysis.steps import WRITE, Steps
 from headway.ir.expr import Binary, Expr
 from headway.sync.program import Assign, RegisterRef, Threshold, Wait
+
+_Row = tuple[list[int], int, list[Assign]]
+"""Sites of a step, the offset of its counter, and the captures there."""
 
 
 class Parts:
     """The parts for one prepared program, made when they are first needed."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: Steps, sites: Sites) -> None:
         self._steps = steps
+        self._sites = sites
         self._shadows = [RegisterRef(f"shadow.{counter}") for counter in steps.counters]
-        self._names: dict[Key, str] = {}
-        self._registers: dict[tuple[int, int, int, int], RegisterRef] = {}
+        self._names: dict[int, str] = {}  # by the number of a key
         self._counts: dict[tuple[int, int], Expr] = {}
-        self._captures: dict[tuple[int, int], Assign] = {}
-        self._rows: dict[tuple[int, int], tuple[Sequence[Site], list[Assign]]] = {}
-        self._waits: dict[tuple[int, int, int, int], Wait] = {}
+        self._waits: dict[tuple[int, bool, int], Wait] = {}
+        # By site; what engines capture there is most of the time the same.
+        self._registers: list[RegisterRef | None] = [None] * len(sites.keys)
+        self._captured_waits: list[Wait | None] = [None] * len(sites.keys)
+        self._captures: list[Assign | None] = [None] * len(sites.keys)
+        self._rows: list[_Row | None] = [None] * steps.size
 
     def shadow(self, q: int) -> RegisterRef:
         """Return the register that counts the signals of a counter."""
@@ -39,58 +43,61 @@ class Parts:
             found = self._counts[q, offset] = plus(self._shadows[q], offset)
         return found
 
-    def captures(self, sites: Sequence[Site], offset: int) -> list[Assign]:
-        """Return the captures of that number at the accesses of an instruction."""
-        found = self._rows.get((id(sites), offset))
-        if found is None:
-            row = [self._capture(site, offset) for site in sites]
-            found = self._rows[id(sites), offset] = (sites, row)  # keeps the argument alive
-        return found[1]
+    def captures(self, at: int, q: int, sites: list[int], offset: int) -> list[Assign]:
+        """Return the captures of the count of q at the sites of a step."""
+        row = self._rows[at]
+        if row is None or row[0] is not sites or row[1] != offset:
+            row = self._rows[at] = sites, offset, self._row(q, sites, offset)
+        return row[2]
 
-    def _capture(self, site: Site, offset: int) -> Assign:
-        found = self._captures.get((id(site), offset))
+    def _row(self, q: int, sites: list[int], offset: int) -> list[Assign]:
+        count = self.count(q, offset)
+        row: list[Assign] = []
+        for site in sites:
+            found = self._captures[site]
+            if found is None or found.value is not count:
+                found = self._captures[site] = Assign(self.register(site), count)
+            row.append(found)
+        return row
+
+    def register(self, site: int) -> RegisterRef:
+        """Return the register of what is captured at a site."""
+        found = self._registers[site]
         if found is None:
-            (kind, q, place), slot, _ = site
-            register, value = self._register(kind, q, place, slot), self.count(q, offset)
-            found = self._captures[id(site), offset] = Assign(register, value)
+            name, slot = self.name(self._sites.keys[site]), self._sites.spot(site).slot
+            found = self._registers[site] = RegisterRef(name, slot)
         return found
 
-    def _register(self, kind: int, q: int, place: int, slot: Expr) -> RegisterRef:
-        """Return the register of a capture; equal slots are one object already."""
-        number = (kind, q, place, id(slot))
-        found = self._registers.get(number)
-        if found is None:
-            found = self._registers[number] = RegisterRef(self.name(Key(kind, q, place)), slot)
-        return found
-
-    def name(self, key: Key) -> str:
-        """Return a name such as `write.q.x`, or `write.q.x.3` for atom 3."""
-        name = self._names.get(key)
+    def name(self, number: int) -> str:
+        """Return the name of the registers of a key: `write.q.x`, or `write.q.x.3` for atom 3."""
+        name = self._names.get(number)
         if name is None:
+            key = self._sites.key(number)
             place = self._steps.places[key.place]
             kind = "write" if key.kind == WRITE else "access"
             atom = f".{place.atom}" if place.atom else ""
             name = f"{kind}.{self._steps.counters[key.counter]}.{place.buffer}{atom}"
-            self._names[key] = name
+            self._names[number] = name
         return name
 
     def wait(self, need: Need, offset: int) -> Wait:
         """Return a wait at a point where the count is `offset` more than its register says."""
-        q, position, gap, kind, place, slot = need
+        q, position, gap, site = need
         if position is not None:
-            number = (q, -1, position, 0)
-        elif gap is not None:
-            number = (q, -2, offset - gap, 0)
-        else:
-            number = (kind, q, place, id(slot))
+            return self._wait(q, None, position)
+        if gap is not None:
+            return self._wait(q, self._shadows[q], offset - gap)
+        wait = self._captured_waits[site]
+        if wait is None:
+            threshold = Threshold(self.register(site))
+            wait = self._captured_waits[site] = Wait(self._steps.counters[q], threshold)
+        return wait
+
+    def _wait(self, q: int, shadow: RegisterRef | None, offset: int) -> Wait:
+        number = (q, shadow is None, offset)
         wait = self._waits.get(number)
         if wait is None:
-            if position is not None:
-                threshold = Threshold(None, position)
-            elif gap is not None:
-                threshold = Threshold(self._shadows[q], offset - gap)
-            else:
-                threshold = Threshold(self._register(kind, q, place, slot))
+            threshold = Threshold(shadow, offset)
             wait = self._waits[number] = Wait(self._steps.counters[q], threshold)
         return wait
 

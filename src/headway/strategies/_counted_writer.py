@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from headway.analysis.plan import Plan
 from headway.analysis.runs import Run, Runs
+from headway.analysis.sites import Sites
 from headway.analysis.skip import Last, last_captures, substituted
 from headway.analysis.steps import AnyStep, IfStep, LoopStep, Step, Steps
 from headway.analysis.tally import Signals, Tallies
@@ -47,6 +48,7 @@ class Context:
 
     program: Program
     steps: Steps
+    sites: Sites
     parts: Parts
     tallies: Tallies
     runs: Runs
@@ -77,9 +79,10 @@ class Writer:
         names = [self._parts.shadow(q).name for q in self._plan.counters]
         if zero := set(names) - self._assigned:
             body = with_constants(body, zero)
+        sites = self._context.sites
         shadows = [Register(name) for name in names if name in self._assigned]
         captures = [
-            Register(self._parts.name(key), self._steps.places[key.place].slots)
+            Register(self._parts.name(key), self._steps.places[sites.key(key).place].slots)
             for key in self._plan.keys
         ]
         engine = self._steps.engines[self._plan.engine]
@@ -117,16 +120,17 @@ class Writer:
 
     def _capture_at(self, at: int, run: Run, out: Body) -> None:
         """Capture where a step of a run signals."""
-        q = run.steps[at - run.first].counter
-        offset = self._offsets[q] + run.before(at + 1, q)
-        out += self._parts.captures(self._plan.sites[at], offset)
+        number = at - run.first
+        q = run.steps[number].counter
+        offset = self._offsets[q] + run.counts[number]
+        out += self._parts.captures(at, q, self._plan.sites[at], offset)
 
     def _waits_in(self, run: Run, at: int) -> tuple[Wait, ...]:
         """Return the waits of an instruction of a run; the offsets are still those in front."""
         wait, offsets = self._parts.wait, self._offsets
         found: list[Wait] = []
-        for need in self._plan.needs.get(at, ()):
-            q, _, gap, _, _, _ = need
+        for need in self._plan.needs[at]:
+            q, _, gap, _ = need
             found.append(wait(need, 0 if gap is None else offsets[q] + run.before(at, q)))
         return tuple(found) if len(found) < 2 else _distinct(found)
 
@@ -170,7 +174,8 @@ class Writer:
         """Count the signal of a step and capture it where that is read later."""
         yield from self._count(step.counter, step.signals, self._context.horizons[self._at])
         if sites := self._plan.sites.get(self._at):
-            yield from self._parts.captures(sites, self._offsets[step.counter])
+            q = step.counter
+            yield from self._parts.captures(self._at, q, sites, self._offsets[q])
         self._at += 1
 
     def _count(self, q: int, signals: int, horizon: int) -> Iterator[SyncNode]:
@@ -197,7 +202,7 @@ class Writer:
 
     def _waits(self) -> tuple[Wait, ...]:
         """Return the waits of the step that comes next."""
-        needs, offsets, wait = self._plan.needs.get(self._at, ()), self._offsets, self._parts.wait
+        needs, offsets, wait = self._plan.needs[self._at], self._offsets, self._parts.wait
         found = [wait(need, offsets.get(need[0], 0)) for need in needs]
         return _distinct(found)
 
@@ -314,7 +319,8 @@ class Writer:
             return None
         slots = [place.slots for place in self._steps.places]
         tallies = self._context.tallies
-        return last_captures(step, node.iteration, self._at, self._plan, tallies, slots)
+        sites = self._context.sites
+        return last_captures(step, node.iteration, self._at, self._plan, sites, tallies, slots)
 
     def _skip(
         self, node: Loop, step: LoopStep, last: list[Last], horizon: int
@@ -340,12 +346,12 @@ class Writer:
         out = self._last_iterations(node, turn, last, back + 1)
         number = plus(node.trip, -1 - back)
         for site, position, _ in due:
-            q = site.key.counter
+            q = self._context.sites.key(self._context.sites.keys[site]).counter
             count = self._parts.count(q, self._offsets[q] + position)
             value = plus(count, times(turn[q] or 0, number))
-            slot = substituted(site.slot, node.iteration, number)
-            name = self._parts.name(site.key)
-            out.append(Assign(RegisterRef(name, slot), value))
+            register = self._parts.register(site)
+            slot = substituted(register.index, node.iteration, number)
+            out.append(Assign(RegisterRef(register.name, slot), value))
         if isinstance(node.trip, int):
             return out
         return [SyncIf(Binary(">", node.trip, back), tuple(out))]

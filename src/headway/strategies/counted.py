@@ -25,8 +25,9 @@ from dataclasses import dataclass
 
 from headway.analysis.flow import Flow
 from headway.analysis.order import Order
-from headway.analysis.plan import Plan, Sites, horizons
+from headway.analysis.plan import Plan, horizons, plans
 from headway.analysis.runs import Runs
+from headway.analysis.sites import Sites
 from headway.analysis.steps import Steps
 from headway.analysis.tally import Tallies, flat
 from headway.analysis.visit import Rules
@@ -90,15 +91,16 @@ class Counted:
         rules = Rules(
             self.static_gaps, self.redundancy, self.transitive, self.dont_care, self.unrolling
         )
-        sites = Sites(len(steps.counters))
         needs = Flow(steps, rules).needs
+        sites = Sites(steps)
         if self.order:
             needs = Order(steps.body, sites).without_implied(needs)
         sequence, after = flat(steps.body), horizons(steps.body)
-        parts, tallies = Parts(steps), Tallies(steps.body)
+        parts, tallies = Parts(steps, sites), Tallies(steps.body)
         context = Context(
             program,
             steps,
+            sites,
             parts,
             tallies,
             Runs(),
@@ -107,8 +109,7 @@ class Counted:
             self.offsets,
             self.hoisting,
         )
-        engines = range(len(steps.engines))
-        return context, [Plan(engine, sequence, needs, sites, after) for engine in engines]
+        return context, plans(len(steps.engines), sequence, needs, sites, after)
 
 
 def _working(program: Program) -> dict[str, frozenset[str]]:

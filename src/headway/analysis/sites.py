@@ -1,0 +1,56 @@
+"""Numbers for what may be captured: for sites, and for the keys that they share.
+
+In     the spots of a prepared program, each a place with an expression for the slot
+Out    for each step its sites: accesses of a counter to a spot, as a read or write or as a write
+Keeps  the key of a site, which says what its capture holds, is the same for all slots of a place
+Cost   an addition for a site; lists by the number of a site are short of it to look up
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from headway.analysis.steps import ACCESS, WRITE, Step, Steps
+from headway.analysis.touches import Spot
+
+
+class Key(NamedTuple):
+    """What a capture holds: the position of the last write or access of a place by a counter."""
+
+    kind: int
+    counter: int
+    place: int
+
+
+class Sites:
+    """The sites of a prepared program. `keys` has the number of a key for each site."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._width = steps.sites_per_spot
+        self._spots = steps.spots
+        rows = [
+            range(place * self._width, (place + 1) * self._width)
+            for place in range(len(steps.places))
+        ]
+        self.keys = [key for spot in self._spots for key in rows[spot.place]]
+        self._of: dict[int, list[int]] = {}
+
+    def key(self, number: int) -> Key:
+        """Return the key of a number."""
+        place, rest = divmod(number, self._width)
+        return Key(rest & 1, rest >> 1, place)
+
+    def spot(self, site: int) -> Spot:
+        """Return the place and the slot of a site."""
+        return self._spots[site // self._width]
+
+    def of(self, step: Step) -> list[int]:
+        """Return the sites of a step."""
+        found = self._of.get(step.at)
+        if found is None:
+            write, access = 2 * step.counter + WRITE, 2 * step.counter + ACCESS
+            reads, writes = step.shown_reads, step.shown_writes
+            sites = [touch.sites + access for touch in (*reads, *writes)]
+            sites += [touch.sites + write for touch in writes]
+            found = self._of[step.at] = list(dict.fromkeys(sites))
+        return found
