@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from typing import NamedTuple
 
 from headway.analysis.reduce import Need
 from headway.analysis.sites import Sites
@@ -34,19 +35,18 @@ MOST = 16
 Body = tuple[AnyStep, ...]
 
 
-class _Accesses:
-    """The accesses of one key in textual order: their steps, and their bodies with their slots."""
+class _Accesses(NamedTuple):
+    """The accesses of one key in textual order: their steps, and which slot of which body."""
 
-    def __init__(self) -> None:
-        self.steps: list[int] = []
-        self.keys: list[tuple[int, int]] = []
+    steps: list[int]
+    slots: list[int]
 
 
 _Wait = tuple[int, int]
 """A wait that stays: the number of its step, and of its key."""
 
-_Before = defaultdict[tuple[int, int, int], list[_Wait]]
-"""Waits of a body that stay, by engine, counter and slot; equal slots are one object."""
+_Before = defaultdict[int, list[_Wait]]
+"""Waits of an engine in a body that stay, by counter and slot."""
 
 
 class Order:
@@ -55,66 +55,86 @@ class Order:
     def __init__(self, body: Body, sites: Sites) -> None:
         self._sites = sites
         self._bodies = tuple(_bodies(body))
-        self._accesses = defaultdict[int, _Accesses](_Accesses)  # by the number of a key
-        self._sharing = defaultdict[tuple[int, int], set[int]](set)  # keys, by body and slot
+        self._found = defaultdict[int, list[tuple[int, int]]](list)  # accesses by key
+        self._accesses: dict[int, _Accesses] = {}
         self._closing: dict[int, set[int]] = {}
         self._open: dict[tuple[int, int], _Ranges | None] = {}
 
     def without_implied(self, needs: Sequence[Sequence[Need]]) -> Sequence[Sequence[Need]]:
         """Return the waits of each step without those that others imply."""
+        keys = self._sites.keys
+        self._find_closing(
+            {keys[need[3]] for waits in needs for need in waits if _is_capture(need)}
+        )
+        if not self._closing:
+            return needs
         found = list(needs)
         for body in self._bodies:
-            before: _Before = defaultdict(list)
+            before = defaultdict[int, _Before](lambda: defaultdict(list))  # by engine
             for step in body:
-                if not isinstance(step, Step) or step.is_load:
-                    continue  # a load may be done later
-                if any(map(_is_capture, needs[step.at])):
-                    found[step.at] = self._kept(step, needs[step.at], before)
+                if isinstance(step, Step) and not step.is_load:  # a load may be done later
+                    found[step.at] = self._kept(step.at, needs[step.at], before[step.engine])
         return found
 
-    def _kept(self, step: Step, needs: Sequence[Need], before: _Before) -> list[Need]:
-        """Return the waits of a step that none before, and no other of its own, implies."""
-        keys, spot = self._sites.keys, self._sites.spot
-        own: list[tuple[list[_Wait], _Wait] | None] = []
-        for need in needs:
-            q, _, _, site = need
-            if _is_capture(need):
-                waits, wait = before[step.engine, q, id(spot(site).slot)], (step.at, keys[site])
-                waits.append(wait)
-                own.append((waits, wait))
+    def _find_closing(self, awaited: Set[int]) -> None:
+        """Find for keys the others with an access wherever they have one: to the same slot there.
+
+        They are of one counter, and waited for; keys without such others are left out.
+        """
+        sharing = self._index(awaited)
+        for key, accesses in self._found.items():
+            closing = awaited
+            for slot in {slot for _, slot in accesses}:
+                closing = closing & sharing[slot]
+                if len(closing) < 2:
+                    break
             else:
-                own.append(None)
+                self._closing[key] = closing - {key}
+
+    def _index(self, awaited: Set[int]) -> list[set[int]]:
+        """Note the accesses of some keys; return those of a counter for each slot of a body."""
+        keys, groups = self._sites.keys, self._sites.groups
+        sharing: list[set[int]] = []
+        for body in self._bodies:
+            slots: dict[int, int] = {}
+            for step in body:
+                if not isinstance(step, Step):
+                    continue
+                for site in self._sites.of(step):
+                    key = keys[site]
+                    if key not in awaited:
+                        continue
+                    slot = slots.setdefault(groups[site], len(sharing))
+                    if slot == len(sharing):
+                        sharing.append(set())
+                    sharing[slot].add(key)
+                    self._found[key].append((step.at, slot))
+        return sharing
+
+    def _kept(self, at: int, needs: Sequence[Need], before: _Before) -> Sequence[Need]:
+        """Return the waits of a step that none before, and no other of its own, implies."""
+        keys, groups = self._sites.keys, self._sites.groups
+        own: list[tuple[Need, list[_Wait], _Wait]] = []
+        for need in needs:
+            site = need[3]
+            waits, wait = before[groups[site]], (at, keys[site])
+            if _is_capture(need):
+                waits.append(wait)
+            own.append((need, waits, wait))
         kept: list[Need] = []
-        for need, capture in zip(needs, own, strict=True):
-            if capture and self._is_implied(*capture):
-                waits, wait = capture
+        for need, waits, wait in own:  # a step may have equal waits, of which one stays
+            if _is_capture(need) and self._is_implied(waits, wait):
                 waits.remove(wait)
             else:
                 kept.append(need)
         return kept
 
     def _is_implied(self, waits: list[_Wait], wait: _Wait) -> bool:
-        if len(waits) < 2:
-            return False
-        closing = self._closing_keys(wait[1])
-        if not closing:
-            return False
-        near = waits[-MOST:]
-        return any(self._implies(other, wait) for other in near if other[1] in closing)
-
-    def _closing_keys(self, key: int) -> set[int]:
-        """Return the other keys with an access wherever this one has: to the same slot there."""
-        found = self._closing.get(key)
-        if found is None:
-            accesses = self._index()[key]
-            sharing = (self._sharing[place] - {key} for place in set(accesses.keys))
-            found = next(sharing, set[int]())
-            for others in sharing:
-                if not found:
-                    break
-                found = found & others
-            self._closing[key] = found
-        return found
+        closing = self._closing.get(wait[1], ())
+        for other in waits[-MOST:]:
+            if other[1] in closing and self._implies(other, wait):
+                return True
+        return False
 
     def _implies(self, one: _Wait, other: _Wait) -> bool:
         """Tell whether a wait of an engine says as much as another, that is not before it."""
@@ -125,37 +145,29 @@ class Order:
         ranges = self._open[pair]
         if ranges is None or ranges.has(at):
             return False
-        steps = self._index()[later_key].steps
+        steps = self._of(later_key).steps
         return at == later_at or bisect_left(steps, at) == bisect_left(steps, later_at)
 
     def _ranges(self, one: int, other: int) -> _Ranges | None:
         """Return where an access of `one` is later than `other`; None if that may be anywhere."""
-        accesses = self._index()
-        closing = accesses[other]
+        opening, closing = self._of(one), self._of(other)
         found: list[tuple[int, int]] = []
-        for at, key in zip(accesses[one].steps, accesses[one].keys, strict=True):
+        for at, slot in zip(*opening, strict=True):
             first = bisect_left(closing.steps, at)
-            near = closing.keys[first : first + MOST]
-            if key not in near:
+            near = closing.slots[first : first + MOST]
+            if slot not in near:
                 return None
-            found.append((at, closing.steps[first + near.index(key)]))
+            found.append((at, closing.steps[first + near.index(slot)]))
         return _Ranges(found)
 
-    def _index(self) -> defaultdict[int, _Accesses]:
-        """Note all accesses when they are first asked for."""
-        if not self._accesses:
-            found = [
-                (step.at, self._sites.keys[site], (number, id(self._sites.spot(site).slot)))
-                for number, body in enumerate(self._bodies)
-                for step in body
-                if isinstance(step, Step)
-                for site in self._sites.of(step)
-            ]
-            for at, number, key in sorted(found):
-                self._accesses[number].steps.append(at)
-                self._accesses[number].keys.append(key)
-                self._sharing[key].add(number)
-        return self._accesses
+    def _of(self, key: int) -> _Accesses:
+        """Return the accesses of a key that is waited for."""
+        found = self._accesses.get(key)
+        if found is None:
+            accesses = sorted(self._found[key])
+            steps, slots = [at for at, _ in accesses], [slot for _, slot in accesses]
+            found = self._accesses[key] = _Accesses(steps, slots)
+        return found
 
 
 class _Ranges:
@@ -174,8 +186,7 @@ class _Ranges:
 
 
 def _is_capture(need: Need) -> bool:
-    _, position, gap, _ = need
-    return position is None and gap is None
+    return need[1] is None and need[2] is None
 
 
 def _bodies(body: Body) -> Iterator[Body]:

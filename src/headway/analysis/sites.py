@@ -23,16 +23,19 @@ class Key(NamedTuple):
 
 
 class Sites:
-    """The sites of a prepared program. `keys` has the number of a key for each site."""
+    """The sites of a prepared program. `keys` has the number of a key for each site.
+
+    `groups` has a number for each counter and slot.
+    """
 
     def __init__(self, steps: Steps) -> None:
         self._width = steps.sites_per_spot
         self._spots = steps.spots
-        rows = [
-            range(place * self._width, (place + 1) * self._width)
-            for place in range(len(steps.places))
+        width = range(self._width)
+        self.keys = [spot.place * self._width + rest for spot in self._spots for rest in width]
+        self.groups = [
+            spot.shape * self._width + rest // 2 for spot in self._spots for rest in width
         ]
-        self.keys = [key for spot in self._spots for key in rows[spot.place]]
         self._of: dict[int, list[int]] = {}
 
     def key(self, number: int) -> Key:

@@ -68,8 +68,8 @@ def last_captures(
             continue
         signals[inner.counter] += inner.signals
         for site in plan.sites.get(at, ()):
-            place, slot = sites.spot(site)
-            period = _period(slot, iteration, slots[place])
+            spot = sites.spot(site)
+            period = _period(spot.slot, iteration, slots[spot.place])
             if period is None:
                 return None
             found.append(Last(site, signals[inner.counter], period))

@@ -30,10 +30,14 @@ class Place:
 
 
 class Spot(NamedTuple):
-    """What an access names: a place, and an expression for its slot. Equal slots are one object."""
+    """What an access names: a place, and an expression for its slot, with the number of its shape.
+
+    Equal slots are one object.
+    """
 
     place: int
     slot: Expr
+    shape: int
 
 
 @dataclass(slots=True, eq=False)  # not frozen: these are made and read more often than others
@@ -151,7 +155,7 @@ class Touches:
         first = self._sites.get((place, shape))
         if first is None:
             first = self._sites[place, shape] = len(self.spots) * self._sites_per_spot
-            self.spots.append(Spot(place, self._shapes.expr(shape)))
+            self.spots.append(Spot(place, self._shapes.expr(shape), shape))
         return first
 
     def _place(self, buffer: str, atom: int) -> int:
