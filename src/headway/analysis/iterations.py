@@ -41,7 +41,7 @@ class Iterations:
         new: dict[int, tuple[Candidate, _Static]] = {}
         for candidate in found:
             q, _, kind, touch = candidate
-            new[touch.sites + 2 * q + kind] = (candidate, self._static(candidate))
+            new[touch.site(q, kind)] = (candidate, self._static(candidate))
         for key in self._found.keys() - new.keys():
             candidate, static = self._found[key]
             self._found[key] = (

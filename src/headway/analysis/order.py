@@ -57,7 +57,7 @@ class Order:
         self._bodies = tuple(_bodies(body))
         self._found = defaultdict[int, list[tuple[int, int]]](list)  # accesses by key
         self._accesses: dict[int, _Accesses] = {}
-        self._closing: dict[int, set[int]] = {}
+        self._closing: dict[int, Set[int]] = {}
         self._open: dict[tuple[int, int], _Ranges | None] = {}
 
     def without_implied(self, needs: Sequence[Sequence[Need]]) -> Sequence[Sequence[Need]]:

@@ -84,4 +84,4 @@ def need(candidate: Candidate, levels: Levels, is_static: bool) -> Need:
             position = low
         elif levels.count[q] - low < NEAR:
             gap = levels.count[q] - low
-    return q, position, gap, touch.sites + 2 * q + kind
+    return q, position, gap, touch.site(q, kind)

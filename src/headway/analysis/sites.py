@@ -1,9 +1,9 @@
 """Numbers for what may be captured: for sites, and for the keys that they share.
 
 In     the spots of a prepared program, each a place with an expression for the slot
-Out    for each step its sites: accesses of a counter to a spot, as a read or write or as a write
-Keeps  the key of a site, which says what its capture holds, is the same for all slots of a place
-Cost   an addition for a site; lists by the number of a site are short of it to look up
+Out    for each step its sites: accesses by a counter to a spot, and its writes
+Keeps  the key of a site, which says what a capture there holds, is that of all slots of the place
+Cost   linear in the accesses; what belongs to a site is found in lists
 """
 
 from __future__ import annotations
@@ -51,9 +51,8 @@ class Sites:
         """Return the sites of a step."""
         found = self._of.get(step.at)
         if found is None:
-            write, access = 2 * step.counter + WRITE, 2 * step.counter + ACCESS
-            reads, writes = step.shown_reads, step.shown_writes
-            sites = [touch.sites + access for touch in (*reads, *writes)]
-            sites += [touch.sites + write for touch in writes]
+            q, reads, writes = step.counter, step.shown_reads, step.shown_writes
+            sites = [touch.site(q, ACCESS) for touch in (*reads, *writes)]
+            sites += [touch.site(q, WRITE) for touch in writes]
             found = self._of[step.at] = list(dict.fromkeys(sites))
         return found

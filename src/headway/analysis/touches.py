@@ -55,6 +55,10 @@ class Touch:
     frame: Terms
     sites: int
 
+    def site(self, counter: int, kind: int) -> int:
+        """Return the number of the site of a counter, for its writes or its accesses."""
+        return self.sites + 2 * counter + kind
+
     def at(self, place: Place, iterations: Iterations) -> Touch:
         """Return the touch in an iteration, if it is known well enough to tell the slot."""
         inside = [leaf for leaf in leaves(self.slot)]
