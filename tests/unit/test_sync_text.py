@@ -98,6 +98,18 @@ def test_threshold_is_a_number_or_a_register_with_an_offset(
     assert step(f"wait Q >= {text}") == Waits((Wait("Q", threshold),))
 
 
+def test_control_read_may_be_called_like_a_statement() -> None:
+    text = """sync @p {
+  program @p { input n  buffer b  loop i n load set reads(b) { A work } }
+  engine A {
+    load
+    set
+    loop i n { work }
+  }
+}"""
+    assert parse_sync(text).engine("A").body[0] == Load("set", ())
+
+
 def test_blocks_load_their_control() -> None:
     load = Load("n1", (Wait("Q", Threshold(None, 1)),))
     assert step("loop i n load n1 waits Q >= 1 { work }") == SyncLoop(

@@ -12,7 +12,7 @@ from headway.ir.names import shown, suggestion
 from headway.ir.program import Program
 from headway.ir.reader import Reader
 from headway.ir.text import ProgramReader, parse
-from headway.ir.walk import deep_nests, no_collection
+from headway.ir.walk import control_reads, deep_nests, no_collection
 from headway.sync.program import (
     Assign,
     Barrier,
@@ -64,8 +64,9 @@ def parse_any(text: str, file: str = "<text>") -> Program | SyncProgram:
 class _EngineReader(BlockReader[SyncNode, Load]):
     """Reads the program of one engine."""
 
-    def __init__(self, text: Text, index: int, inputs: dict[str, Leaf]) -> None:
+    def __init__(self, text: Text, index: int, inputs: dict[str, Leaf], program: Program) -> None:
         super().__init__(text, index, dict(inputs))
+        self._program = program
         self._registers: list[Register] = []
         self._firsts: dict[int, int] = {}  # of loops, by where their opening brace stands
 
@@ -144,12 +145,15 @@ class _EngineReader(BlockReader[SyncNode, Load]):
     def _load(self, at: Location) -> Load:
         self.index += 1
         following = self.words[self.index : self.index + 3]
-        is_statement = following[0] in _STATEMENTS and self.here().line > at.line
+        is_statement = following[0] in _STATEMENTS and not self._is_read(following[0])
         is_wait = following[0] == "waits" and following[-1] == ">="
         if following[0] == "}" or is_statement or is_wait:
             help = "an instruction of that name is issued by: exec load"
             self.fail(f"the name of a control read is expected, not {following[0]!r}", help=help)
         return Load(self.name("the name of a control read"), self._waits(), at)
+
+    def _is_read(self, name: str) -> bool:
+        return any(read.name == name for read in control_reads(self._program.body))
 
     def control(self, word: str) -> Load | None:
         """Read `at FIRST` and `load NAME waits ...` if they are there."""
@@ -236,7 +240,7 @@ class _SyncReader(Reader):
         flags = tuple(self._flags())
         semaphores = tuple(self._semaphores())
         inputs: dict[str, Leaf] = {decl.name: Input(decl.name) for decl in program.inputs}
-        engines = tuple(self._engines(inputs))
+        engines = tuple(self._engines(inputs, program))
         if self.words[self.index] == END:
             self.never_closed(brace)
         self.expect("}")
@@ -271,10 +275,10 @@ class _SyncReader(Reader):
             width = self.integer("the width of a semaphore in bits")
             yield Semaphore(number, counter, width, self.accept("signed"), at)
 
-    def _engines(self, inputs: dict[str, Leaf]) -> Iterator[EngineProgram]:
+    def _engines(self, inputs: dict[str, Leaf], program: Program) -> Iterator[EngineProgram]:
         while self.words[self.index] not in ("}", END):
             at = self.here()
             self.expect("engine")
-            reader = _EngineReader(self.text, self.index, inputs)
+            reader = _EngineReader(self.text, self.index, inputs, program)
             yield reader.engine(at)
             self.index = reader.index
