@@ -118,6 +118,16 @@ def test_make_targets_that_documents_name_exist() -> None:
         assert named <= targets, document
 
 
+def test_modules_that_documents_and_scripts_run_can_be_run() -> None:
+    """The demo ran one that did nothing, and printed an empty section."""
+    scripts = [path for path in (ROOT / "scripts").iterdir() if path.is_file()]
+    texts = [path.read_text(encoding="utf-8") for path in (*DOCUMENTS, *scripts)]
+    modules = {m for text in texts for m in re.findall(r"python -m (headway\.[a-z_.]*[a-z])", text)}
+    sources = {m: (ROOT / "src" / m.replace(".", "/")).with_suffix(".py") for m in modules}
+    assert [m for m, path in sources.items() if "__main__" not in path.read_text()] == []
+    assert len(modules) > 5
+
+
 def test_drawings_are_those_of_the_current_code(tmp_path: Path) -> None:
     run([sys.executable, str(ROOT / "scripts/drawings"), str(tmp_path)], tmp_path)
     drawn = {path.relative_to(tmp_path): path.read_text() for path in tmp_path.rglob("*.svg")}

@@ -159,7 +159,7 @@ _CHEAP = (
 )
 
 FIGURES = (
-    Published("loop, unrolled, a tile", LOOPS, "trn1", 7.5, _loop(1, "scoreboard")),
+    Published("loop, unrolled, a tile", LOOPS, "trn1", 7.5, _loop(1, "counted")),
     Published("loop, barrier per tile, a tile", LOOPS, "trn1", 17.9, _loop(1, "barrier")),
     Published(
         "loop, barrier per four tiles, a tile",

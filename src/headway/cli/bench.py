@@ -20,11 +20,15 @@ def add_parser(subparsers: Any) -> None:
         "measure the suite of kernels over tiles, slots, targets and costs",
         "headway bench --quick --kernels softmax,matmul",
         "headway bench --page docs --jobs 2",
-        "headway bench --calibration",
+        "headway bench --calibration --quick",
         "headway bench --scheduler tcp://10.0.0.1:8786",
     )
     parser.add_argument("--kernels", metavar="A,B", help="only these (see: headway list kernels)")
-    parser.add_argument("--quick", action="store_true", help="a few points of each kernel")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="a few points of each kernel; with --calibration, those of the loop",
+    )
     parser.add_argument(
         "--calibration", action="store_true", help="the model beside published times instead"
     )
@@ -87,7 +91,7 @@ def _calibration(args: Namespace) -> int:
     from headway.cli.files import print_json
 
     with executor(args.jobs, args.scheduler) as pool:
-        results = measured(points(), args.results / "points", pool, _say)
+        results = measured(points(args.quick), args.results / "points", pool, _say)
     if args.page:
         put(args.page / "timing.md", "calibration", report(results))
     if args.json:
