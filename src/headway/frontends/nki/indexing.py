@@ -20,7 +20,14 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
     is_plain = all(type(part) is slice or type(part) is int for part in parts)
     is_gather = not is_plain and any(_is_array(part) or isinstance(part, Indices) for part in parts)
     if is_gather or tensor.table is not None:
-        return _gathered(tensor, parts)
+        plain, shape = _as_slices(tensor, parts) if tensor.table is None else ((), ())
+        found = _basic(tensor, plain) if plain else tensor
+        return found if plain and found.shape == shape else _gathered(tensor, parts)
+    return _basic(tensor, parts)
+
+
+def _basic(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
+    """Index with integers, slices, new axes and numbers that are known only at run time."""
     box, also, dynamic = list(tensor.box), list(tensor.also), list(tensor.dynamic)
     axes: list[Axis] = []
     offset = tensor.offset
@@ -36,9 +43,9 @@ def indexed(tensor: Tensor, index: Index) -> Tensor:
         if type(part) is not int and _is_run_time(part):
             kept = _run_time_axis(axis, part)
             at = len(axes) if kept.size >= 0 else None
-            index = part.start if _is_slice(part) else part
+            moves: Any = part.start if _is_slice(part) else part
             row = None if _is_slice(part) else at
-            offset = offset + run_time(index, axis.stride, row, also, dynamic)
+            offset = offset + run_time(moves, axis.stride, row, also, dynamic)
         else:
             kept, start = _narrowed(tensor, axis, part, box)
             offset = offset + start * axis.stride
@@ -167,6 +174,38 @@ def _column(part: Tensor | Indices, parts: tuple[Index, ...]) -> tuple[int, ...]
     return (
         (part.shape[0], *(1,) * (rank - 1)) if is_column and rank > len(part.shape) else part.shape
     )
+
+
+def _as_slices(
+    tensor: Tensor, parts: tuple[Index, ...]
+) -> tuple[tuple[Index, ...], tuple[int, ...]]:
+    """Return integers and slices for arrays that walk along one dimension each, in their order.
+
+    Second comes the shape that the arrays ask for. Nothing where some array is another one.
+    """
+    found: list[Index] = []
+    sizes: dict[int, int] = {}  # by dimension, counted from the last one
+    rank = 0
+    for axis, part in zip(tensor.axes, parts, strict=False):
+        if type(part) is int:
+            found.append(part)
+            continue
+        if not _is_array(part):
+            return (), ()
+        along: list[int] = [d - part.ndim for d, size in enumerate(part.shape) if size != 1]
+        first, even = described(part)
+        is_inside = 0 <= first and 0 < part.size and first + even.greatest < axis.size
+        if len(along) > 1 or even.steps is None or not is_inside:
+            return (), ()
+        step: int = even.steps[along[0]] if along else 1
+        if step < 1 or (along and max(sizes, default=along[0] - 1) >= along[0]):
+            return (), ()
+        rank = max(rank, part.ndim)
+        sizes |= {d: part.shape[d] for d in along}
+        found.append(slice(first, first + even.greatest + 1, step))
+    least = 2 if tensor.buffer.is_on_chip else 0
+    shape = [sizes.get(d, 1) for d in range(-rank, 0)] + [1] * (least - rank)
+    return (tuple(found), tuple(shape)) if len(found) == len(parts) else ((), ())
 
 
 def _gathered(tensor: Tensor, parts: tuple[Index, ...]) -> Tensor:
