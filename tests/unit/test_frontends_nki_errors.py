@@ -229,6 +229,39 @@ def test_a_file_that_cannot_be_imported(tmp_path: Path) -> None:
     )
 
 
+SCRIPT = """\
+import nki
+import nki.language as nl
+import numpy as np
+
+
+@nki.jit
+def kernel(x):
+    nl.load(x[0:128, :])
+
+
+y = kernel(np.ones((1024, 512)))
+np.testing.assert_allclose(y - 1.0, 0.0)
+
+
+@nki.jit
+def later(x):
+    nl.load(x)
+"""
+
+
+def test_a_file_that_tries_its_kernels_is_executed_as_far_as_that(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(SCRIPT)
+    found = record(path, "kernel", {"x": X})
+    assert found.recorded_operations == 1
+    assert found.stopped.startswith(f"{path}:12:1: TypeError: unsupported operand type(s) for -")
+    with pytest.raises(HeadwayError) as error:
+        record(path, "later", {"x": X})
+    assert str(error.value).startswith(f"error: there is no kernel 'later' in {path}\n  rule: the ")
+    assert "executed as far as" in str(error.value)
+
+
 def test_a_package_that_is_missing_may_be_imported_and_takes_no_tensor(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text("from no_such_package import helper\n\n\ndef kernel(x):\n    helper(x)\n")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 import pytest
-from kernel_files import recorded
+from kernel_files import recorded, results
 
 from headway.compiler import synchronize
 from headway.execution import run
@@ -256,3 +256,20 @@ def test_a_form_of_loop_computes_what_numpy_does(form: Form, tmp_path: Path) -> 
         np.testing.assert_allclose(outcome.results[0], form.expected(x), rtol=1e-4, atol=1e-4)
     assert len(list(loops(trace.rolled))) == form.loops
     assert len(list(instructions(trace.program().body))) == form.instructions
+
+
+def test_a_mask_leaves_elements_out_of_a_reduction_over_a_loop(tmp_path: Path) -> None:
+    body = """
+        y = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+        total = nl.zeros((128, 8), dtype=nl.float32, buffer=nl.sbuf)
+        p, f = nl.arange(128)[:, None], nl.arange(8)[None, :]
+        for i in nl.affine_range(3):
+            tile = nl.load(x[i, p, f])
+            total[p, f] = nl.loop_reduce(tile[p, f], op=nl.add, loop_indices=[i], mask=f < 5)
+        nl.store(y, value=total)
+        return y
+    """
+    x = np.random.default_rng(0).standard_normal((3, 128, 8), dtype=np.float32)
+    (y,) = results(recorded(tmp_path, body, {"x": "float32[3,128,8]"}, "old").traced(), {"x": x})
+    np.testing.assert_array_equal(y[:, 5:], 0)
+    np.testing.assert_allclose(y[:, :5], x.sum(0)[:, :5], rtol=1e-5, atol=1e-6)

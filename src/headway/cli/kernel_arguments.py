@@ -127,6 +127,8 @@ def assumptions(trace: Trace, args: Namespace) -> Iterator[str]:
     yield f"DMA triggers: {args.dma_triggers} (--dma-triggers)"
     if trace.missing:
         yield f"not installed and stood in for: {', '.join(trace.missing)}"
+    if trace.stopped:
+        yield f"the file was executed as far as {trace.stopped}"
 
 
 def _buffers(text: str) -> Buffers:

@@ -8,6 +8,7 @@ from typing import Any
 
 from headway.frontends.nki import elementwise as ew
 from headway.frontends.nki.calls import Call
+from headway.frontends.nki.masks import masked
 from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
@@ -118,13 +119,17 @@ class Reduction(ew.Assigned):
     Assigned to a tile, it is copied in the first iteration of the loops and combined in the others.
     """
 
-    def __init__(self, function: str, value: Tensor, is_first: bool) -> None:
+    def __init__(self, function: str, value: Tensor, is_first: bool, mask: Any = None) -> None:
         self.function = function
         self.value = value
         self.is_first = is_first
+        self.mask = mask
 
     def assign_to(self, target: Tensor) -> None:
         """Record the assignment."""
+        masked(lambda: self._assign(target), self.mask)
+
+    def _assign(self, target: Tensor) -> None:
         if self.is_first:
             ew.assign(target, self.value)
         else:
@@ -132,13 +137,18 @@ class Reduction(ew.Assigned):
 
 
 def loop_reduce(
-    x: Tensor, op: object, loop_indices: object, dtype: object = None, **options: Any
+    x: Tensor,
+    op: object,
+    loop_indices: object,
+    dtype: object = None,
+    mask: Any = None,
+    **options: Any,
 ) -> Reduction:
     """Return what combines x over the iterations of loops that start at 0."""
     del dtype, options
     name = str(getattr(op, "name", None) or getattr(op, "__name__", op))
     is_first = all(int(index) == 0 for index in sequence(loop_indices))
-    return Reduction(name, x, is_first)
+    return Reduction(name, x, is_first, mask)
 
 
 def all_reduce(x: Tensor, op: object, program_axes: object, **options: Any) -> Tensor:

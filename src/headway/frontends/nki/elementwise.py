@@ -326,7 +326,8 @@ def assign(target: Tensor, value: object) -> None:
     elif isinstance(value, Tensor):
         check_broadcast(value.shape, target.shape)
         call = Call("tensor_copy", "src")
-        emit("tensor_copy", [value], [target], flags=(ASSIGNED,), call=call)
+        flags = () if recorder().mask is not None else (ASSIGNED,)  # a masked copy copies a part
+        emit("tensor_copy", [value], [target], flags=flags, call=call)
     else:
         _check_number("assignment", value)
         emit("memset", [], [target], call=Call("memset", "", {"value": value}))

@@ -20,6 +20,9 @@ from headway.frontends.nki import placeholders, standins
 from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.places import diagnostic, location
 
+STOPPED = "__stopped__"
+"""What ended the execution of a file, in it: files that try their kernels compute nothing here."""
+
 
 def find_file(source: str) -> Path:
     """Return the file that `source` names: a path, or a dotted module name. Raise InvalidInput."""
@@ -128,7 +131,10 @@ def _executed(name: str, path: Path) -> ModuleType:
         at = location(error.filename or str(path), error.lineno or 1)
         raise InvalidInput(diagnostic(f"not Python: {error.msg}", at)) from None
     except (Exception, SystemExit) as error:
-        raise InvalidInput(raised(error, path, "the file cannot be imported")) from error
+        if not any(isinstance(value, standins.Kernel) for value in vars(module).values()):
+            raise InvalidInput(raised(error, path, "the file cannot be imported")) from error
+        at = raised(error, path, "").at
+        vars(module)[STOPPED] = f"{at}: {type(error).__name__}: {error}"
     _trace_ranges(path)
     return module
 

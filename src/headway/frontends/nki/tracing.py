@@ -19,7 +19,7 @@ from headway.frontends.nki.engines import DEFAULT, Policy
 from headway.frontends.nki.expand import proved
 from headway.frontends.nki.initialised import check_initialised
 from headway.frontends.nki.launch import ONE, Launch, Running
-from headway.frontends.nki.loading import find_file, loaded, raised
+from headway.frontends.nki.loading import STOPPED, find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.memory import DEFAULT_BUFFERS, Buffers
 from headway.frontends.nki.places import forget, location
@@ -39,7 +39,8 @@ ROLLED, AS_WRITTEN = "rolled", "as-written"
 class Trace:
     """A traced kernel: what was recorded, and the same with its loops rolled.
 
-    `missing` are the packages that its file imports and that were stood in for.
+    `missing` are the packages that its file imports and that were stood in for; `stopped` is what
+    ended the execution of its file, if it did not come to its end.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Trace:
     missing: tuple[str, ...] = ()
     arguments: Mapping[str, Storage] = field(default_factory=dict[str, Storage])
     results: tuple[Storage, ...] = ()
+    stopped: str = ""
 
     @property
     def recorded_operations(self) -> int:
@@ -145,7 +147,8 @@ def record(
         function = _kernel(module, kernel, path)
         name = kernel or function.__name__
         found = _record(function, path, name, args or {}, launch, loops)
-        return replace(found, missing=placeholders.missing())
+        stopped = str(vars(module).get(STOPPED, ""))
+        return replace(found, missing=placeholders.missing(), stopped=stopped)
 
 
 @contextmanager
@@ -179,7 +182,9 @@ def _kernel(module: ModuleType, name: str | None, path: Path) -> Any:
         return value
     listed = ", ".join(dict.fromkeys(found)) or "none"
     missing = "which kernel?" if name is None else f"there is no kernel {name!r} in {path}"
-    raise InvalidInput(Diagnostic(missing, help=f"kernels in this file: {listed}"))
+    stopped = vars(module).get(STOPPED)
+    rule = f"the file was executed as far as {stopped}" if stopped else ""
+    raise InvalidInput(Diagnostic(missing, rule=rule, help=f"kernels in this file: {listed}"))
 
 
 def _record(
