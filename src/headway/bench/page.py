@@ -34,8 +34,10 @@ INTRODUCTION = f"""\
 
 `make bench` writes this page. Latencies are simulated; no hardware was used. [How well that agrees
 with published times](timing.md#calibration) is on a page of its own.
-*Ideal* is a machine whose synchronization costs nothing, `barrier` the fewest barriers that we know
-how to place, `barrier-always` one in front of and behind every iteration. U is the number of tiles
+*Ideal* is a machine whose synchronization costs nothing. It issues everything as soon as it may; where
+transfers share bandwidth, a run that issues some of them later can end earlier, as `gather` does on
+trn3. `barrier` has the fewest barriers that we know how to place, `barrier-always` one in front of and
+behind every iteration. U is the number of tiles
 per loop iteration, B the number of slots that a tile rotates through. All points of a kernel do
 about the same work, {SIZE} times that of its usual inputs (`headway list kernels`).
 
@@ -44,8 +46,8 @@ about the same work, {SIZE} times that of its usual inputs (`headway list kernel
 
 LOST = """\
 The same engine programs with more and more of the costs of synchronization, as fractions of the
-ideal time. *hop*: the ideal machine on which a signal is seen a hop later; no program that waits
-for semaphores is faster. *placement*: waits that are too late. *waits*, *registers*: what these
+ideal time. *hop*: the ideal machine on which a signal is seen a hop later, as by every program that
+waits for semaphores. *placement*: waits that are too late. *waits*, *registers*: what these
 instructions take. *loops*: loop control, which a program has with any synchronization. A step may
 be below 0 where transfers come in another order."""
 

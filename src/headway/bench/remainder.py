@@ -2,7 +2,7 @@
 
 The same engine programs are simulated with some costs of synchronization and then with more of
 them: what each step adds is told as a fraction of the ideal time. The first step is the ideal
-machine on which signals are seen a hop later: no program that waits for semaphores is faster.
+machine on which signals are seen a hop later, as by every program that waits for semaphores.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def simulate_ideal(
 
     `program` is bound to `target`. Every engine issues its instances in order, each as soon as what
     it requires has completed, and shows by a signal. With `hops` a signal is seen a hop later, and
-    all else is free: no waits through semaphores can be faster. Raise InvalidInput as
+    all else is free: as for the best of waits through semaphores. Raise InvalidInput as
     `headway.spec.required` does, and InvalidProgram if a silent instance that is waited for has no
     signal behind it.
     """
