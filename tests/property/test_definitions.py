@@ -77,7 +77,7 @@ def test_random_programs_have_everything_that_is_hard():
         seen["queue"] += any(isinstance(node, Instr) and node.queue for node in nodes)
         seen["pipelined"] += any(engine.pipelined for engine in program.engines)
         seen["rotating"] += any("%" in str(a.slot) for n in instrs(nodes) for a in n.reads)
-        seen["overlap"] += any(a.region for n in instrs(nodes) for a in n.reads)
+        seen["overlap"] += any(a.box for n in instrs(nodes) for a in n.reads)
         run = {instance.node.name for instance in instances(program, case.inputs)}
         seen["not run"] += any(node.name not in run for node in instrs(nodes))
     assert {feature: count for feature, count in seen.items() if count < 60} == {}

@@ -197,7 +197,7 @@ def test_many_bands_share_slots() -> None:
     assert [band for band, _ in cut.pieces(((0, 64), (0, 64)))] == list(range(8))
 
 
-def test_a_region_that_no_loop_moves_stays_a_region() -> None:
+def test_a_box_that_no_loop_moves_stays_a_box() -> None:
     i = iteration(0)
     cut = bands((64, 64), [((i * 8, i * 8 + 8), (0, 32)), ((0, 8), (32, 64))])
     assert cut.widths == (8, None)

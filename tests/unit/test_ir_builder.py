@@ -157,7 +157,7 @@ def test_region_without_end_needs_a_shape_and_has_no_step() -> None:
     assert x[1][:] == Access("x", 1, ((0, 8),))
     with pytest.raises(InvalidProgram, match="buffer 'y' has no extent in dimension 0"):
         y[0][1:]
-    with pytest.raises(InvalidProgram, match="a region of buffer 'x' has no step"):
+    with pytest.raises(InvalidProgram, match="a box of buffer 'x' has no step"):
         x[0][0:8:2]
 
 

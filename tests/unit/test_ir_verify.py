@@ -39,8 +39,8 @@ def body(*nodes: Node) -> Program:
     return Program("p", (A, *nodes), (InputDecl("n"),), (Engine("A"),), (), buffers)
 
 
-def access(slot: Expr = 0, *region: tuple[Expr, Expr]) -> Program:
-    return body(Instr("x", "A", reads=(Access("b", slot, region or None),)))
+def access(slot: Expr = 0, *box: tuple[Expr, Expr]) -> Program:
+    return body(Instr("x", "A", reads=(Access("b", slot, box or None),)))
 
 
 def test_good_program_has_no_problem() -> None:
@@ -123,7 +123,7 @@ def test_slot_that_is_known_lies_in_the_buffer(slot: Expr) -> None:
 @pytest.mark.parametrize(
     "interval", [(-1, 4), (0, 9), (Input("n"), 9), (-1, Input("n")), (8, Input("n"))]
 )
-def test_region_that_is_known_lies_in_the_buffer(interval: tuple[Expr, Expr]) -> None:
+def test_box_that_is_known_lies_in_the_buffer(interval: tuple[Expr, Expr]) -> None:
     (problem,) = problems(access(0, interval))
     assert problem.endswith("of buffer 'b' leaves its extent of 8")
 
@@ -131,11 +131,11 @@ def test_region_that_is_known_lies_in_the_buffer(interval: tuple[Expr, Expr]) ->
 @pytest.mark.parametrize("interval", [(4, 4), (5, 4)])
 def test_region_is_not_empty(interval: tuple[Expr, Expr]) -> None:
     assert problems(access(0, interval)) == [
-        f"region [{interval[0]}:{interval[1]}] of buffer 'b' is empty"
+        f"box [{interval[0]}:{interval[1]}] of buffer 'b' is empty"
     ]
 
 
-def test_region_that_is_known_at_run_time_only_is_left_to_the_run() -> None:
+def test_box_that_is_known_at_run_time_only_is_left_to_the_run() -> None:
     verify(access(0, (Input("n"), Binary("+", Input("n"), 1))))
 
 

@@ -320,7 +320,7 @@ loop i n {
 
 
 def test_loop_that_is_written_out_has_the_dependences_that_it_had():
-    """A region with run-time bounds is all of its slot, whatever its bounds are in an iteration."""
+    """A box with run-time bounds is all of its slot, whatever its bounds are in an iteration."""
     source = """program @t { engine A engine C buffer a shape(8)
       loop i 2 { C p writes(a[0][i : i + 1]) takes(10) }
       A q writes(a[0][6:7]) takes(10) }"""

@@ -72,8 +72,8 @@ class Touch:
         return replace(self, cell=cell, cells=(cell,))
 
 
-Region = tuple[tuple[int, int], ...]
-_Key = tuple[str, int, Region | None, object]
+Box = tuple[tuple[int, int], ...]
+_Key = tuple[str, int, Box | None, object]
 
 
 class Touches:
@@ -109,7 +109,7 @@ class Touches:
         found: tuple[Touch, ...] = ()
         for access in accesses:
             slot = access.slot
-            if access.region is not None:
+            if access.box is not None:
                 found += self._of(access, frame)
                 continue
             number = numbers.get(id(slot))
@@ -125,17 +125,17 @@ class Touches:
         return _distinct(found)
 
     def _of(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
-        buffer, region = access.buffer, access.region
-        box = None if region is None else self._box(region)
+        buffer, bounds = access.buffer, access.box
+        box = None if bounds is None else self._box(bounds)
         key = (buffer, self._shapes.of(access.slot), box, frame.get(buffer))
         touches = self._known.get(key)
         if touches is None:
             touches = self._known[key] = self._found(access, frame)
         return touches
 
-    def _box(self, region: tuple[tuple[Expr, Expr], ...]) -> Region:
+    def _box(self, bounds: tuple[tuple[Expr, Expr], ...]) -> Box:
         number = self._shapes.of
-        return tuple([(number(low), number(high)) for low, high in region])
+        return tuple([(number(low), number(high)) for low, high in bounds])
 
     def _found(self, access: Access, frame: Frame) -> tuple[Touch, ...]:
         slots = self._slots[access.buffer]

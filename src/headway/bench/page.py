@@ -34,12 +34,12 @@ INTRODUCTION = f"""\
 
 `make bench` writes this page. Latencies are simulated; no hardware was used. [How well that agrees
 with published times](timing.md#calibration) is on a page of its own.
-*Ideal* is a machine whose synchronization costs nothing. It issues everything as soon as it may; where
-transfers share bandwidth, a run that issues some of them later can end earlier, as `gather` does on
-trn3. `barrier` has the fewest barriers that we know how to place, `barrier-always` one in front of and
-behind every iteration. U is the number of tiles
-per loop iteration, B the number of slots that a tile rotates through. All points of a kernel do
-about the same work, {SIZE} times that of its usual inputs (`headway list kernels`).
+*Ideal* is a machine whose synchronization costs nothing. It issues everything as soon as it may;
+where transfers share bandwidth, a run that issues some of them later can end earlier, as `gather`
+does on trn3. `barrier` has the fewest barriers that we know how to place, `barrier-always` one in
+front of and behind every iteration. U is the number of tiles per loop iteration, B the number of
+slots that a tile rotates through. All points of a kernel do about the same work, {SIZE} times that
+of its usual inputs (`headway list kernels`).
 
 *Saved* is 1 - `counted` / `barrier`; *excess* is `counted` / ideal - 1."""
 

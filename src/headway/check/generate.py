@@ -198,10 +198,10 @@ class _Generator:
 
     def _access(self, loops: tuple[str, ...]) -> Access:
         buffer = self.dice.choice(self.buffers)
-        region = None
+        box = None
         if buffer.shape and self.dice.random() < 0.7:
-            region = tuple(self._interval(extent, loops) for extent in buffer.shape)
-        return Access(buffer.name, self._slot(buffer.slots, loops), region)
+            box = tuple(self._interval(extent, loops) for extent in buffer.shape)
+        return Access(buffer.name, self._slot(buffer.slots, loops), box)
 
     def _interval(self, extent: int, loops: tuple[str, ...]) -> tuple[Expr, Expr]:
         low = self.dice.randrange(extent)

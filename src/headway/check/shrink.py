@@ -106,7 +106,7 @@ def _exprs(program: Program) -> Iterator[Expr]:
             yield control(node)
     for access in accesses(program.body):
         yield access.slot
-        for interval in access.region or ():
+        for interval in access.box or ():
             yield from interval
 
 
@@ -162,8 +162,8 @@ def _instrs(instr: Instr) -> Iterator[Instr]:
 
 
 def _accesses(access: Access) -> Iterator[Access]:
-    if access.region is not None:
-        yield replace(access, region=None)
+    if access.box is not None:
+        yield replace(access, box=None)
     if access.slot != 0:
         yield replace(access, slot=0)
     if not isinstance(access.slot, int):
@@ -230,8 +230,8 @@ def _fixed(iteration: str, accesses: tuple[Access, ...]) -> tuple[Access, ...]:
         Access(
             access.buffer,
             _at_zero(iteration, access.slot),
-            access.region
-            and tuple((_at_zero(iteration, a), _at_zero(iteration, b)) for a, b in access.region),
+            access.box
+            and tuple((_at_zero(iteration, a), _at_zero(iteration, b)) for a, b in access.box),
         )
         for access in accesses
     )

@@ -1,4 +1,4 @@
-"""Rules for accesses: slots and regions lie inside a declared buffer."""
+"""Rules for accesses: slots and boxes lie inside a declared buffer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from headway.errors import Location
 from headway.ir.expr import Expr
-from headway.ir.expr_text import region_text
+from headway.ir.expr_text import box_text
 from headway.ir.names import shown, suggestion
 from headway.ir.problems import Problems
 from headway.ir.program import Access, Buffer
@@ -46,24 +46,22 @@ class AccessRules:
             return
         if slot is not None and not 0 <= slot < buffer.slots:
             self._slot(buffer, slot, at)
-        if access.region is not None:
-            self._region(buffer, access.region, at)
+        if access.box is not None:
+            self._box(buffer, access.box, at)
 
     def _slot(self, buffer: Buffer, slot: int, at: Location | None) -> None:
         message = f"buffer {buffer.name!r} has no slot {slot}: it has {buffer.slots}, from 0 on"
         self._problems.add(message, at)
 
-    def _region(
-        self, buffer: Buffer, region: tuple[tuple[Expr, Expr], ...], at: Location | None
-    ) -> None:
-        if len(region) != len(buffer.shape):
-            self._dimensions(buffer, region_text(region), at)
+    def _box(self, buffer: Buffer, box: tuple[tuple[Expr, Expr], ...], at: Location | None) -> None:
+        if len(box) != len(buffer.shape):
+            self._dimensions(buffer, box_text(box), at)
             return
-        for (low, high), extent in zip(region, buffer.shape, strict=True):
+        for (low, high), extent in zip(box, buffer.shape, strict=True):
             self._interval(buffer, low, high, extent, at)
 
-    def _dimensions(self, buffer: Buffer, region: str, at: Location | None) -> None:
-        message = f"region {region} does not fit buffer {buffer.name!r}, which has "
+    def _dimensions(self, buffer: Buffer, box: str, at: Location | None) -> None:
+        message = f"box {box} does not fit buffer {buffer.name!r}, which has "
         if buffer.shape:
             self._problems.add(f"{message}the shape {buffer.shape}", at)
         else:
@@ -75,10 +73,10 @@ class AccessRules:
     ) -> None:
         first, end = self._rules.expression(low, at), self._rules.expression(high, at)
         if first is not None and end is not None and first >= end:
-            self._problems.add(f"region [{first}:{end}] of buffer {buffer.name!r} is empty", at)
+            self._problems.add(f"box [{first}:{end}] of buffer {buffer.name!r} is empty", at)
         elif not (_inside(first, 0, extent - 1) and _inside(end, 1, extent)):
-            text = region_text(((low, high),))
-            message = f"region {text} of buffer {buffer.name!r} leaves its extent of {extent}"
+            text = box_text(((low, high),))
+            message = f"box {text} of buffer {buffer.name!r} leaves its extent of {extent}"
             self._problems.add(message, at)
 
 

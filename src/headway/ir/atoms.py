@@ -2,8 +2,8 @@
 
 In     the accesses of a program
 Out    for each access the atoms it touches inside a slot, and whether that answer is exact
-Exact  for whole slots and for regions with static bounds: the boxes of a buffer are cut at each
-       other's borders. Conservative for a region with run-time bounds, which touches every atom of
+Exact  for whole slots and for boxes with static bounds: the boxes of a buffer are cut at each
+       other's borders. Conservative for a box with run-time bounds, which touches every atom of
        its slot, and for buffers whose boxes would be cut into more than `MAX_CELLS` pieces, which
        are cut in one dimension only.
 Cost   linear in the number of pieces that the boxes of each buffer cover
@@ -31,7 +31,7 @@ class Atoms:
     def __init__(self, program: Program) -> None:
         boxes: dict[str, dict[Box, None]] = defaultdict(dict)
         for access in accesses(program.body):
-            if access.region is not None and (box := static_box(access)) is not None:
+            if access.box is not None and (box := static_box(access)) is not None:
                 boxes[access.buffer][box] = None
         self._cuts = {buffer: _Cut(list(found)) for buffer, found in boxes.items()}
 
@@ -45,7 +45,7 @@ class Atoms:
 
     def is_exact(self, access: Access) -> bool:
         """Tell whether `of` names only memory that the access really touches."""
-        if access.region is None:
+        if access.box is None:
             return True
         box = static_box(access)
         return box is not None and box in self._cuts[access.buffer].exact
@@ -57,11 +57,11 @@ class Atoms:
 
 
 def static_box(access: Access) -> Box | None:
-    """Return the region of an access if it is there and all its bounds are static (exact)."""
-    if access.region is None:
+    """Return the box of an access if it is there and all its bounds are static (exact)."""
+    if access.box is None:
         return None
     box: list[tuple[int, int]] = []
-    for low, high in access.region:
+    for low, high in access.box:
         if not (isinstance(low, int) and isinstance(high, int)):
             return None
         box.append((low, high))

@@ -48,9 +48,9 @@ class ClauseReader(Reader):
         if self.words[self.index] != "[":
             return Access(buffer, slot)
         self.index += 1
-        region = self.listed(self._interval)
+        box = self.listed(self._interval)
         self.expect("]")
-        return Access(buffer, slot, region)
+        return Access(buffer, slot, box)
 
     def _interval(self) -> tuple[Expr, Expr]:
         low = self.expression()

@@ -52,7 +52,7 @@ def expression_text(expr: Expr, floor: int = 0) -> str:
     return f"({text})" if rank < floor else text
 
 
-def region_text(region: Iterable[tuple[Expr, Expr]]) -> str:
+def box_text(box: Iterable[tuple[Expr, Expr]]) -> str:
     """Return the intervals of a box as text."""
-    parts = (f"{expression_text(low)}:{expression_text(high)}" for low, high in region)
+    parts = (f"{expression_text(low)}:{expression_text(high)}" for low, high in box)
     return f"[{', '.join(parts)}]"

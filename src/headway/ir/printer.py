@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from headway.ir.expr import Expr
-from headway.ir.expr_text import expression_text, region_text
+from headway.ir.expr_text import box_text, expression_text
 from headway.ir.program import (
     Access,
     Buffer,
@@ -114,9 +114,9 @@ def _accesses(word: str, accesses: Iterable[Access]) -> str:
 
 
 def _access(access: Access) -> str:
-    if access.region is None:
+    if access.box is None:
         return access.buffer if access.slot == 0 else f"{access.buffer}[{_slot(access)}]"
-    return f"{access.buffer}[{_slot(access)}]{region_text(access.region)}"
+    return f"{access.buffer}[{_slot(access)}]{box_text(access.box)}"
 
 
 def _slot(access: Access) -> str:

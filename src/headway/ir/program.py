@@ -76,14 +76,14 @@ class InputDecl:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A read or write of one slot of a buffer: whole, or the box `region` inside it.
+    """A read or write of one slot of a buffer: whole, or a box inside it.
 
-    `region` has one half-open interval `[low, high)` for each dimension of the buffer's shape.
+    `box` has one half-open interval `[low, high)` for each dimension of the buffer's shape.
     """
 
     buffer: str
     slot: Expr = 0
-    region: tuple[tuple[Expr, Expr], ...] | None = None
+    box: tuple[tuple[Expr, Expr], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ class SlotRef:
 
     def _interval(self, dimension: int, part: slice) -> tuple[Expr, Expr]:
         if part.step is not None:
-            raise InvalidProgram(f"a region of buffer {self.buffer.name!r} has no step")
+            raise InvalidProgram(f"a box of buffer {self.buffer.name!r} has no step")
         low = 0 if part.start is None else expression(part.start)
         if part.stop is not None:
             return low, expression(part.stop)

@@ -1,6 +1,6 @@
 """Check a sequential program against every rule of the model that does not need its inputs.
 
-Names are legal, unique and declared; a queue has one host; slots and regions lie inside their
+Names are legal, unique and declared; a queue has one host; slots and boxes lie inside their
 buffer; trip counts are not negative; a `while` can end; there is something to do.
 """
 

@@ -142,11 +142,11 @@ class _Writing:
 def _access(access: Access, values: Mapping[str, int]) -> Access:
     """Return the access in one iteration.
 
-    A region with run-time bounds stays all of its slot, although the bounds are known now:
+    A box with run-time bounds stays all of its slot, although the bounds are known now:
     dependences are those of the program before.
     """
-    region = access.region if static_box(access) is not None else None
-    return Access(access.buffer, value_at(access.slot, values), region)
+    box = access.box if static_box(access) is not None else None
+    return Access(access.buffer, value_at(access.slot, values), box)
 
 
 def value_at(expr: Expr, values: Mapping[str, int]) -> Expr:

@@ -40,10 +40,10 @@ def _accesses(accesses: tuple[Access, ...], rule: Rule) -> tuple[Access, ...]:
 
 
 def _access(access: Access, rule: Rule) -> Access:
-    region = access.region
-    if region is not None:
-        region = tuple((mapped(low, rule), mapped(high, rule)) for low, high in region)
-    return Access(access.buffer, mapped(access.slot, rule), region)
+    box = access.box
+    if box is not None:
+        box = tuple((mapped(low, rule), mapped(high, rule)) for low, high in box)
+    return Access(access.buffer, mapped(access.slot, rule), box)
 
 
 def shifted(iteration: str, by: Expr, step: int) -> Rule:

@@ -279,9 +279,9 @@ class Ring:
     def access(self, slot: Expr, inside: Rect, cell: Rect) -> Access:
         """Return an access to a part of a cell."""
         p, q, b, c = inside
-        region = (p - cell[0], q - cell[0]), (b - cell[2], c - cell[2])
-        is_whole = region == ((0, self.shape[0]), (0, self.shape[1]))
-        return Access(self.name, slot, None if is_whole else region)
+        box = (p - cell[0], q - cell[0]), (b - cell[2], c - cell[2])
+        is_whole = box == ((0, self.shape[0]), (0, self.shape[1]))
+        return Access(self.name, slot, None if is_whole else box)
 
 
 class Arena:

@@ -1,4 +1,4 @@
-"""The buffers of the program: where each recorded tile lives, in which slot and region.
+"""The buffers of the program: where each recorded tile lives, in which slot and box.
 
 Memory that orders nothing is left out: tensors in HBM that are only read, and those in which each
 element is written once and never read.

@@ -1,4 +1,4 @@
-"""Where each recorded tile lives: in which slot of a buffer, and in which region of it.
+"""Where each recorded tile lives: in which slot of a buffer, and in which box of it.
 
 A `Home` is all that the rest asks of a place: the accesses that an operand makes, which order
 instructions, and the view of memory that it is, which they compute with.
