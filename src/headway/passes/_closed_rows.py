@@ -9,22 +9,33 @@
 A nest of loops with numbers as trip counts that sets each register of a row once fills it with what
 the iterations tell. In the loop around such a nest the row holds what it held before the loop in
 the first iteration, and what the nest has left in the others. Exact: a row stays where it is waited
-for and nothing is known, or where what is known is no sum of iterations there. All is tried out,
-number by number, for a row is short.
+for and nothing is known, or where what is known is no sum of iterations there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from math import prod
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from headway.ir.expr import Binary, Expr, Iteration, evaluate, leaves
-from headway.passes._closed_forms import Form, NoFormError, Value, operations
+from headway.ir.expr import Expr, Iteration, leaves
+from headway.passes._closed_forms import Form, NoFormError, Value
 from headway.passes._mentions import Mentions, reads
 from headway.passes._polynomial import Polynomial
+from headway.passes._row_values import (
+    Event,
+    Held,
+    Nest,
+    Reading,
+    Scalars,
+    Setting,
+    Table,
+    Trips,
+    Turn,
+    at_turn,
+    set_count,
+    table_of,
+    value_at,
+)
 from headway.sync.iterations import last_iterations
 from headway.sync.program import (
     Assign,
@@ -44,63 +55,8 @@ from headway.sync.program import (
 )
 from headway.sync.rewrite import Body
 
-MOST_OPERATIONS = 12
-MOST_READS = 4096
-"""How many combinations of iterations are tried for a wait."""
-
 MOST_LOOKS = 64
 """How often what happens to a register of the row is looked at, on average."""
-
-Scalars = Mapping[str, Value]
-"""What the registers that are no rows hold."""
-
-Trips = Mapping[str, int]
-"""The trip counts of the loops around, where they are numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A row that holds `base + offsets[slot]`."""
-
-    base: Polynomial
-    offsets: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A row that holds something in the first iteration of a loop and something else later."""
-
-    loop: str
-    first: Held
-    later: Table
-
-
-Held = Table | Turn | None
-"""What a row holds; None = nothing is known."""
-
-
-class _Set(NamedTuple):
-    """A register of the row is set."""
-
-    slot: Expr
-    value: Polynomial
-
-
-class _Read(NamedTuple):
-    """A register of the row is waited for."""
-
-    slot: Expr
-
-
-class _Nest(NamedTuple):
-    """A loop around what happens to the row."""
-
-    loop: str
-    trip: int
-    inside: list[_Event]
-
-
-_Event = _Set | _Read | _Nest
 
 
 def candidates(engine: EngineProgram, mentions: Mentions) -> list[Register]:
@@ -207,7 +163,7 @@ class _Closed:
     def _sets(self, node: SyncNode) -> bool:
         return id(node) in self._setting
 
-    def _events(self, node: SyncNode, scalars: Scalars) -> Iterator[_Event]:
+    def _events(self, node: SyncNode, scalars: Scalars) -> Iterator[Event]:
         """Yield what a node does to the row."""
         self._looks -= 1
         if self._looks < 0:
@@ -216,20 +172,20 @@ class _Closed:
             case Assign():
                 if node.register.name != self._row or self._row in reads(node.value):
                     raise NoFormError
-                yield _Set(node.register.index, self._value(node.value, scalars))
+                yield Setting(node.register.index, self._value(node.value, scalars))
             case Exec() | Waits():
                 for wait in node.waits:
                     register = wait.threshold.register
                     if register and register.name == self._row:
-                        yield _Read(register.index)
+                        yield Reading(register.index)
             case SyncLoop(trip=int() as trip, load=None):
-                inside: list[_Event] = []
+                inside: list[Event] = []
                 scalars = self._begun(node, scalars)
                 for part in node.body:
                     if self._is_named(part):
                         inside += self._events(part, scalars)
                     scalars = self._behind(part, scalars)
-                yield _Nest(node.iteration, trip, inside)
+                yield Nest(node.iteration, trip, inside)
             case _:
                 raise NoFormError
 
@@ -247,18 +203,20 @@ class _Closed:
         self, nodes: Sequence[SyncNode], begin: int, scalars: Scalars
     ) -> tuple[int, Scalars, Table] | None:
         """Return the end of the shortest piece of a body that sets each of the row once."""
-        events: list[_Event] = []
+        events: list[Event] = []
+        count = 0
         for end in range(begin, len(nodes)):
             node = nodes[end]
             if self._is_named(node):
                 try:
-                    events += self._events(node, scalars)
+                    found = list(self._events(node, scalars))
                 except NoFormError:
                     return None
+                events += found
+                count += set_count(found)
             scalars = self._behind(node, scalars)
-            count = _count(events)
             if count >= self._size:
-                table = _table(events, self._size) if count == self._size else None
+                table = table_of(events, self._size) if count == self._size else None
                 return (end + 1, scalars, table) if table else None
         return None
 
@@ -285,7 +243,7 @@ class _Closed:
         if not isinstance(loop.trip, int) or loop.trip < 1:
             return None
         held = self._held(loop.body, self._begun(loop, scalars))
-        return held and _at(held, loop.iteration, Polynomial.of(loop.trip - 1))
+        return held and at_turn(held, loop.iteration, Polynomial.of(loop.trip - 1))
 
     # Nodes without the row
 
@@ -344,7 +302,7 @@ class _Closed:
             return replace(node, body=tuple(out))
         if self._sets(node):
             left = self._held(node.body, begun)
-            later = left and _at(left, name, Polynomial.of(Iteration(name)) - Polynomial.of(1))
+            later = left and at_turn(left, name, Polynomial.of(Iteration(name)) - Polynomial.of(1))
             held = Turn(name, held, later) if later else None
         return replace(node, body=self.body(node.body, begun, held, inside))
 
@@ -359,7 +317,7 @@ class _Closed:
             if register is None or register.name != self._row:
                 kept.append(wait)
                 continue
-            expr = _expression(held, register.index, trips, wait.threshold.offset, scalars)
+            expr = value_at(held, register.index, trips, wait.threshold.offset, scalars)
             if isinstance(expr, int):
                 kept.append(replace(wait, threshold=Threshold(None, expr)))
                 continue
@@ -368,111 +326,3 @@ class _Closed:
             before.append(Assign(RegisterRef(name), expr, wait.at))
             kept.append(replace(wait, threshold=Threshold(RegisterRef(name))))
         return before, tuple(kept)
-
-
-def _count(events: Iterable[_Event]) -> int:
-    """Return how often something of the row is set."""
-    return sum(
-        event.trip * _count(event.inside) if isinstance(event, _Nest) else isinstance(event, _Set)
-        for event in events
-    )
-
-
-def _table(events: Sequence[_Event], size: int) -> Table | None:
-    """Return what the row holds behind that; None if something is set twice, or set, then read."""
-    found: dict[int, int] = {}
-    bases: set[Polynomial] = set()
-
-    def happen(events: Iterable[_Event], turns: dict[str, int]) -> None:
-        for event in events:
-            if isinstance(event, _Nest):
-                for turn in range(event.trip):
-                    happen(event.inside, {**turns, event.loop: turn})
-                continue
-            slot = _slot(event.slot, turns)
-            if slot in found:
-                raise NoFormError
-            if isinstance(event, _Set):
-                base = event.value
-                for loop, turn in turns.items():
-                    base = base and base.substituted(Iteration(loop), Polynomial.of(turn))
-                if base is None:
-                    raise NoFormError
-                number = sum(factor for part, factor in base.terms if not part)
-                found[slot] = number
-                bases.add(base - Polynomial.of(number))
-
-    try:
-        happen(events, {})
-    except NoFormError:
-        return None
-    is_full = found.keys() == set(range(size)) and len(bases) == 1
-    return Table(bases.pop(), tuple(found[slot] for slot in range(size))) if is_full else None
-
-
-def _slot(index: Expr, turns: Mapping[str, int]) -> int:
-    if any(not isinstance(leaf, Iteration) or leaf.loop not in turns for leaf in leaves(index)):
-        raise NoFormError
-    return evaluate(index, turns, {})
-
-
-def _at(table: Table, loop: str, turn: Polynomial) -> Table | None:
-    """Return a table with another number for an iteration."""
-    base = table.base.substituted(Iteration(loop), turn)
-    return Table(base, table.offsets) if base is not None else None
-
-
-def _expression(held: Held, index: Expr, trips: Trips, offset: int, scalars: Scalars) -> Expr:
-    """Return what a row holds there, and `offset` more. Raise NoFormError if that is unknown."""
-    match held:
-        case Table():
-            found = _shortest(_sum(held, index, trips) + Polynomial.of(offset), scalars)
-        case Turn(loop, Table() as first, later):
-            turn = Iteration(loop)
-            sum_ = _sum(later, index, trips)
-            more = (_sum(first, index, trips) - sum_).substituted(turn, Polynomial.of(0))
-            if more is None:
-                raise NoFormError
-            found = _shortest(sum_ + Polynomial.of(offset), scalars)
-            if more.terms:
-                is_first = Binary("-", 1, Binary("min", turn, 1))
-                found = Binary("+", found, Binary("*", is_first, more.expression()))
-        case _:
-            raise NoFormError
-    if operations(found) > MOST_OPERATIONS:
-        raise NoFormError
-    return found
-
-
-def _sum(table: Table, index: Expr, trips: Trips) -> Polynomial:
-    """Return what a table holds at an index, as a sum of iterations."""
-    loops = sorted({leaf.loop for leaf in leaves(index) if isinstance(leaf, Iteration)})
-    counts = [trips.get(loop, MOST_READS + 1) for loop in loops]
-    if prod(counts) > MOST_READS or 0 in counts:
-        raise NoFormError
-
-    def at(*turns: int) -> int:
-        return table.offsets[_slot(index, dict(zip(loops, turns, strict=True)))]
-
-    origin = at(*(0 for _ in loops))
-    steps = [
-        at(*(int(other == loop) for other in loops)) - origin if count > 1 else 0
-        for loop, count in zip(loops, counts, strict=True)
-    ]
-    for turns in product(*map(range, counts)):
-        if at(*turns) != origin + sum(a * b for a, b in zip(steps, turns, strict=True)):
-            raise NoFormError
-    found = table.base + Polynomial.of(origin)
-    for loop, step in zip(loops, steps, strict=True):
-        found += Polynomial.of(Iteration(loop)) * Polynomial.of(step)
-    return found
-
-
-def _shortest(value: Polynomial, scalars: Scalars) -> Expr:
-    """Return the value, from a register that counts if that takes fewer operations."""
-    ways = [value.expression()]
-    for name, known in scalars.items():
-        if known:
-            register = Polynomial.of(RegisterRef(name))
-            ways.append((value - known + register).expression())
-    return min(ways, key=operations)

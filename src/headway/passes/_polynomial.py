@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -51,7 +50,7 @@ class Polynomial:
         return _collected([*self.terms, *other.terms])
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self + other * Polynomial.of(-1)
+        return _collected([*self.terms, *((p, -factor) for p, factor in other.terms)])
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         return _collected(
@@ -96,9 +95,9 @@ class Polynomial:
 
 
 def _collected(terms: Iterable[tuple[Product, int]]) -> Polynomial:
-    found: Counter[Product] = Counter()
+    found: dict[Product, int] = {}
     for product, factor in terms:
-        found[product] += factor
+        found[product] = found.get(product, 0) + factor
     return Polynomial(frozenset((product, factor) for product, factor in found.items() if factor))
 
 
