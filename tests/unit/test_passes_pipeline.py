@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from effort import effort
 
 from headway import kernels, passes, strategies, targets
+from headway.bench.compile_time import nests
 from headway.check import check
 from headway.check.generate import Shape, generate
 from headway.compiler import fit, synchronize
 from headway.errors import InvalidInput
+from headway.fitting import prepared
 from headway.ir import parse
 from headway.sync import to_text
 from headway.sync.program import Exec, Load, SyncProgram, Waits, walk_sync
@@ -49,6 +52,19 @@ def test_unknown_pass_is_refused() -> None:
 def test_without_passes_the_program_is_as_the_strategy_leaves_it() -> None:
     assert "ld waits PE >= shadow.PE - 1" in to_text(synchronize(ROTATING, NARROW, passes=()))
     assert "ld waits PE >= threshold.1" in to_text(synchronize(ROTATING, NARROW))
+
+
+def work(nest_count: int) -> float:
+    """Return how many functions all passes call for each nest, where registers are too few."""
+    target, counted = replace(NARROW, registers=16), strategies.load("counted")
+    bound, _ = prepared(nests(nest_count, 3, 11, 4), target)
+    synced = counted.synchronize(bound, target)
+    steps = passes.chosen(None, passes.REGISTRY, counted.synchronize)
+    return effort(lambda: passes.run(synced, target, steps)) / nest_count
+
+
+def test_passes_take_no_more_for_each_nest_of_a_longer_program() -> None:
+    assert work(6) < 1.1 * work(3)
 
 
 @pytest.mark.thorough
