@@ -262,6 +262,46 @@ def test_a_file_that_tries_its_kernels_is_executed_as_far_as_that(tmp_path: Path
     assert "executed as far as" in str(error.value)
 
 
+FACTORY = """\
+import nki
+import nki.language as nl
+
+
+def build(rows, step=1):
+    @nki.jit
+    def kernel(x):
+        nl.load(x[0:rows:step, :])
+
+    return kernel, rows
+
+
+class Kernels:
+    @staticmethod
+    @nki.jit
+    def whole(x):
+        nl.load(x)
+"""
+
+
+def test_a_function_may_make_the_kernel_out_of_some_of_the_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(FACTORY)
+    args = {"x": X, "rows": ArgSpec.parse("64")}
+    assert record(path, "build", args).recorded[0].reads[0].box[0] == (0, 64)
+    with pytest.raises(InvalidInput, match="build has no argument 'x'"):
+        record(path, "build", {"x": X})
+    with pytest.raises(InvalidInput, match="no argument 'columns'"):
+        record(path, "build", {**args, "columns": ArgSpec.parse("4")})
+
+
+def test_a_kernel_may_be_a_method_of_a_class(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(FACTORY)
+    found = record(path, "Kernels.whole", {"x": ArgSpec.parse("float32[128,4]")})
+    assert found.recorded_operations == 1
+    assert found.program().name.isidentifier()
+
+
 def test_a_package_that_is_missing_may_be_imported_and_takes_no_tensor(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text("from no_such_package import helper\n\n\ndef kernel(x):\n    helper(x)\n")

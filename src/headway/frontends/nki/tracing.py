@@ -146,7 +146,8 @@ def record(
     with loaded(path) as module:
         function = _kernel(module, kernel, path)
         name = kernel or function.__name__
-        found = _record(function, path, name, args or {}, launch, loops)
+        function, given = _made(function, args or {}, path, name)
+        found = _record(function, path, name, given, launch, loops)
         stopped = str(vars(module).get(STOPPED, ""))
         return replace(found, missing=placeholders.missing(), stopped=stopped)
 
@@ -177,14 +178,39 @@ def _kernel(module: ModuleType, name: str | None, path: Path) -> Any:
     found = _marked(module)
     if name is None and len(found) == 1:
         return getattr(module, found[0])
-    value = vars(module).get(name or "")
-    if value is not None and callable(value):
+    value: Any = module
+    for part in (name or "").split("."):  # of a class too: FILE.py:CLASS.KERNEL
+        value = getattr(value, part, None)
+    if callable(value):
         return value
     listed = ", ".join(dict.fromkeys(found)) or "none"
     missing = "which kernel?" if name is None else f"there is no kernel {name!r} in {path}"
     stopped = vars(module).get(STOPPED)
     rule = f"the file was executed as far as {stopped}" if stopped else ""
     raise InvalidInput(Diagnostic(missing, rule=rule, help=f"kernels in this file: {listed}"))
+
+
+def _made(
+    function: Any, specs: Mapping[str, ArgSpec], path: Path, name: str
+) -> tuple[Any, Mapping[str, ArgSpec]]:
+    """Return the kernel that a function makes out of some of the arguments, and the others.
+
+    What takes a tensor, or all arguments, is a kernel itself.
+    """
+    if isinstance(function, Kernel):
+        return function, specs
+    parameters = inspect.signature(inspect.unwrap(function)).parameters
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    own = {n: spec for n, spec in specs.items() if n in parameters}
+    others = {n: spec for n, spec in specs.items() if n not in parameters}
+    if not others or takes_any or any(spec.is_tensor for spec in own.values()):
+        return function, specs
+    if any(p.default is p.empty and n not in own for n, p in parameters.items()):
+        return function, specs
+    with _own_errors(path, name):
+        made = function(**{n: spec.value for n, spec in own.items()})
+    kernel = next((part for part in sequence(made) if isinstance(part, Kernel)), None)
+    return (function, specs) if kernel is None else (kernel, others)
 
 
 def _record(
