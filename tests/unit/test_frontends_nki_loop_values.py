@@ -17,6 +17,7 @@ from kernel_files import recorded, results
 
 from headway.compiler import synchronize
 from headway.execution import run
+from headway.frontends import ArgSpec, record
 from headway.frontends.nki.convert import loops
 from headway.frontends.nki.memory import Buffers
 from headway.ir.walk import instructions
@@ -273,3 +274,48 @@ def test_a_mask_leaves_elements_out_of_a_reduction_over_a_loop(tmp_path: Path) -
     (y,) = results(recorded(tmp_path, body, {"x": "float32[3,128,8]"}, "old").traced(), {"x": x})
     np.testing.assert_array_equal(y[:, 5:], 0)
     np.testing.assert_allclose(y[:, :5], x.sum(0)[:, :5], rtol=1e-5, atol=1e-6)
+
+
+LAUNCHES = """
+from neuronxcc import nki
+import neuronxcc.nki.language as nl
+
+
+@nki.jit
+def scaled(x, y, factor):
+    row, column = nl.program_id(0), nl.program_id(1)
+    rows, columns = nl.ds(row * 128, 128), nl.ds(column * 8, 8)
+    nl.store(y[rows, columns], value=nl.load(x[rows, columns]) * factor)
+
+
+def host(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    scaled[2, 3](x, y, 2.0)
+    scaled[nl.spmd_dim(2, nl.nc(2)), 3](y, z, 3.0)
+    return z
+
+
+def build(factor):
+    def launch(x):
+        y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        scaled[2, 3](x, y, factor)
+        return y
+
+    return launch
+"""
+
+
+@pytest.mark.parametrize(("name", "options"), [("host", {}), ("build", {"factor": 6.0})])
+def test_a_function_of_the_host_launches_all_programs_of_a_grid(
+    name: str, options: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(LAUNCHES)
+    args = {"x": ArgSpec.parse("float32[256,24]")}
+    args |= {n: ArgSpec(value=value) for n, value in options.items()}
+    traced = record(path, name, args).traced()
+    x = np.random.default_rng(0).standard_normal((256, 24), dtype=np.float32)
+    np.testing.assert_allclose(results(traced, {"x": x})[0], 6 * x, rtol=1e-6)
+    sync = synchronize(traced.program, "trn2", "counted")
+    assert run(traced, sync, {}, orders=3).is_equal

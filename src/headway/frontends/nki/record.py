@@ -158,17 +158,18 @@ class _Frame:
 
 
 class Recorder:
-    """Grows the trace of one kernel.
+    """Grows the trace of one kernel, or of a function of the host that launches some.
 
     `running` is the program of the launch grid that is being traced. Around it there may be
     `program_levels` loops, which run all programs of the grid.
     """
 
-    def __init__(self, running: Running | None = None, program_levels: int = 0) -> None:
+    def __init__(self, running: Running | None = None, is_host: bool = False) -> None:
         self.running = running or Running((), ())
+        self.is_host = is_host
+        self.program_levels = 0
         self.body: list[TraceNode] = []
         self.skipped: set[Storage] = set()
-        self._program_levels = program_levels
         self._shared: dict[Hashable, Storage] = {}
         self._is_muted = False
         self.mask: Any = None
@@ -217,7 +218,7 @@ class Recorder:
         at = here()
         site = self._site("tile", at.file, at.line, shape, dtype.name, memory.name, blocks)
         frame = self._frames[-1]
-        outside = self._program_levels if memory.is_shared else 0
+        outside = self.program_levels if memory.is_shared else 0
         storage = Storage(
             site,
             name or assigned_name(at, "tile"),
@@ -232,7 +233,7 @@ class Recorder:
         )
         if self._is_muted:
             self.skipped.add(storage)
-        if memory.is_shared and self._program_levels:
+        if memory.is_shared and self.program_levels:
             return self._shared.setdefault((site, storage.index), storage)
         return storage
 

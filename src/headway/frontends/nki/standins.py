@@ -20,10 +20,11 @@ from headway.frontends.nki import collectives, compiler, isa, language, loops, t
 from headway.frontends.nki.keywords import checked
 from headway.frontends.nki.masks import leaves_out, masked
 from headway.frontends.nki.placeholders import Placeholder
-from headway.frontends.nki.places import diagnostic, here, problem
+from headway.frontends.nki.places import diagnostic, here
+from headway.frontends.nki.programs import launched
 from headway.frontends.nki.record import is_recording, recorder
 from headway.frontends.nki.registers import Register
-from headway.frontends.nki.tensor import Tensor, sequence
+from headway.frontends.nki.tensor import Tensor
 from headway.frontends.nki.types import DTYPES
 
 OLD, NEW = "neuronxcc.nki", "nki"
@@ -72,15 +73,9 @@ class Kernel:
             return Placeholder(self.__name__)
         return self.function(*args, **keywords)
 
-    def __getitem__(self, grid: object) -> Kernel:
-        """Launch this kernel from another one: it runs as the program that calls it."""
-        if is_recording() and any(int(extent) != 1 for extent in sequence(grid)):
-            raise problem(
-                f"a launch grid of {grid} inside of a kernel",
-                rule="the grid is that of the kernel that is traced",
-                help="trace the inner kernel itself with --grid",
-            )
-        return self
+    def __getitem__(self, grid: object) -> Callable[..., Any]:
+        """Launch this kernel: all programs of the grid run, one after the other."""
+        return launched(self, grid) if is_recording() else self
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """Bind to an object, as functions do: a method may be a kernel."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from headway.errors import Diagnostic, HeadwayError, InvalidInput, InvalidProgram, Location
@@ -23,6 +23,7 @@ from headway.frontends.nki.loading import STOPPED, find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
 from headway.frontends.nki.memory import DEFAULT_BUFFERS, Buffers
 from headway.frontends.nki.places import forget, location
+from headway.frontends.nki.programs import programs
 from headway.frontends.nki.record import Recorder, Storage, TraceNode, recording
 from headway.frontends.nki.reroll import Reroller, Rolled, RolledNode
 from headway.frontends.nki.standins import Kernel
@@ -209,7 +210,8 @@ def _made(
         return function, specs
     with _own_errors(path, name):
         made = function(**{n: spec.value for n, spec in own.items()})
-    kernel = next((part for part in sequence(made) if isinstance(part, Kernel)), None)
+    parts = sorted(sequence(made), key=lambda part: not isinstance(part, Kernel))
+    kernel = next((part for part in parts if isinstance(part, Kernel | FunctionType)), None)
     return (function, specs) if kernel is None else (kernel, others)
 
 
@@ -223,9 +225,9 @@ def _record(
 ) -> Trace:
     at = _definition(function, path)
     arguments = _arguments(function, name, specs, at)
-    levels = len(launch.grid) if launch.program is None else 0
     running = Running(launch.grid, launch.program or ())
-    with deep_nests(), no_collection(), recording(Recorder(running, levels)) as recorder:
+    is_host = not isinstance(function, Kernel)
+    with deep_nests(), no_collection(), recording(Recorder(running, is_host)) as recorder:
         with _own_errors(path, name):
             returned: object = None
             for _ in programs(recorder, launch, at):
@@ -236,29 +238,6 @@ def _record(
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
     return Trace(name, recorded, rolled, at, (), tensors, results)
-
-
-def programs(recorder: Recorder, launch: Launch, at: Location) -> Iterator[None]:
-    """Yield once for each program that is traced; several are a nest of loops."""
-    if launch.program is not None:
-        yield
-        return
-    yield from _along(recorder, launch.grid, (), at)
-
-
-def _along(
-    recorder: Recorder, grid: tuple[int, ...], program: tuple[int, ...], at: Location
-) -> Iterator[None]:
-    axis = len(program)
-    if axis == len(grid):
-        recorder.running = Running(grid, program)
-        yield
-        return
-    loop = recorder.open_python_loop(f"program_{axis}", at)
-    for number in range(grid[axis]):
-        recorder.next_iteration(loop)
-        yield from _along(recorder, grid, (*program, number), at)
-    recorder.close(loop)
 
 
 def _definition(function: Any, path: Path) -> Location:
