@@ -1,6 +1,7 @@
 """The house limits: small files, small functions, and a public surface that changes on purpose."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -40,6 +41,11 @@ PUBLIC = {
 }
 
 
+@cache
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("headway", cache_dir=None)
+
+
 def relative(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
@@ -76,6 +82,24 @@ def test_every_file_says_what_it_is_for() -> None:
     assert [relative(path) for path in FILES if not ast.get_docstring(tree(path))] == []
 
 
+def test_page_for_contributors_names_every_package_from_the_ground_up() -> None:
+    page = (README.parent / "docs/howto/contribute.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \|", page.partition("## Tests")[0], re.MULTILINE)
+    named = [re.findall(r"`([a-z]+)`", row) for row in rows]
+    there = {path.stem for path in SOURCE.iterdir() if not path.stem.startswith("_")}
+    assert {name for names in named for name in names} == there
+    order = {name: number for number, names in enumerate(named) for name in names}
+    graph = imports()
+    backwards = {
+        (importer.split(".")[1], imported.split(".")[1])
+        for importer in graph.modules
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if importer.count(".") and imported.count(".")
+        if order.get(importer.split(".")[1], 99) < order.get(imported.split(".")[1], 0)
+    }
+    assert backwards == set()
+
+
 def test_what_a_newcomer_reads_is_short() -> None:
     assert all(f"src/headway/{name}" in README.read_text(encoding="utf-8") for name in READ_FIRST)
     assert sum(map(length, (README, *(SOURCE / name for name in READ_FIRST)))) < 1000
@@ -93,7 +117,7 @@ def test_strategy_is_called_like_its_file(name: str) -> None:
 
 def test_strategies_are_independent_of_each_other() -> None:
     """Import-linter cannot tell a strategy from a helper, so this rule is here."""
-    graph = grimp.build_graph("headway", cache_dir=None)
+    graph = imports()
     modules = [f"headway.strategies.{name.replace('-', '_')}" for name in strategies.names()]
     pairs = [(a, b) for a in modules for b in modules if a != b and graph.chain_exists(a, b)]
     assert len(modules) >= 4
