@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from headway import strategies, targets
     from headway.check import check
-    from headway.compiler import Comparison, compare, synchronize
+    from headway.comparison import Comparison
+    from headway.compiler import compare, synchronize
     from headway.errors import (
         CheckFailed,
         HeadwayError,
@@ -54,7 +55,8 @@ __all__ = [
 
 _PACKAGES = ("check", "strategies", "targets")  # `headway.check` can be called
 _MODULES = {
-    "headway.compiler": ("Comparison", "compare", "synchronize"),
+    "headway.comparison": ("Comparison",),
+    "headway.compiler": ("compare", "synchronize"),
     "headway.errors": (
         "CheckFailed",
         "HeadwayError",

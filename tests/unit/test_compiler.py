@@ -4,8 +4,10 @@ import pytest
 
 from headway import kernels, targets
 from headway.check import check
-from headway.compiler import Comparison, Measured, aligned, compare, duration, fit, synchronize
+from headway.comparison import Comparison, Measured, aligned, duration
+from headway.compiler import compare, synchronize
 from headway.errors import InvalidInput, InvalidProgram, UnsupportedByTarget
+from headway.fitting import fit
 from headway.ir import parse
 from headway.ir.program import Program, Takes
 from headway.ir.walk import instructions

@@ -13,7 +13,8 @@ from typing import Any
 
 from headway import kernels, targets
 from headway.bench.tables import table
-from headway.compiler import duration, synchronize
+from headway.comparison import duration
+from headway.compiler import synchronize
 from headway.errors import HeadwayError, InvalidInput
 from headway.frontends import ArgSpec, Trace, record
 from headway.frontends.nki.memory import Buffers

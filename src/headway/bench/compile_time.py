@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from headway import strategies
-from headway.compiler import aligned
+from headway.comparison import aligned
 from headway.ir.expr import Binary, Input, Iteration
 from headway.ir.program import (
     Access,

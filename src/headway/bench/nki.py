@@ -20,9 +20,10 @@ import numpy
 
 from headway.bench.nki_references import REFERENCES, Reference
 from headway.check import check
-from headway.compiler import BASELINE, synchronize
+from headway.compiler import synchronize
 from headway.errors import HeadwayError
 from headway.execution import Outcome, run
+from headway.fitting import BASELINE
 from headway.frontends import ArgSpec, kernels
 from headway.frontends.nki.packaged import KERNELS, VERSIONS, PackagedKernel
 from headway.sim import simulate

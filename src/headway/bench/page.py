@@ -10,7 +10,8 @@ from headway.bench.points import ALL, SIZE
 from headway.bench.remainder import HOP, PARTS
 from headway.bench.run import Result
 from headway.bench.tables import Cells, geometric, table
-from headway.compiler import BASELINE, IDEAL, duration
+from headway.comparison import IDEAL, duration
+from headway.fitting import BASELINE
 from headway.targets.spread import COSTS
 
 COUNTED = "counted"

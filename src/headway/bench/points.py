@@ -13,7 +13,9 @@ from typing import Any
 
 from headway import kernels, strategies, targets
 from headway.bench.remainder import parts
-from headway.compiler import Measured, compare, fit
+from headway.comparison import Measured
+from headway.compiler import compare
+from headway.fitting import fit
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.ir.walk import instructions

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from headway import targets
-from headway.compiler import fit
+from headway.fitting import fit
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.passes.cover_silent import unmarked

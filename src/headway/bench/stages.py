@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from headway import passes, strategies, targets
 from headway.bench.compile_time import nests, straight
-from headway.compiler import aligned
+from headway.comparison import aligned
 from headway.fitting import prepared
 from headway.ir import parse, to_text, verify
 from headway.ir.program import Program

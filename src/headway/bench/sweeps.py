@@ -13,7 +13,8 @@ from pathlib import Path
 from headway import kernels, targets
 from headway.bench.shapes import shape
 from headway.bench.tables import Cells, table
-from headway.compiler import duration, synchronize
+from headway.comparison import duration
+from headway.compiler import synchronize
 from headway.ir.expr import Inputs
 from headway.ir.program import Program
 from headway.sim import simulate, simulate_ideal

@@ -22,7 +22,8 @@ from typing import Any, cast
 from headway import kernels, strategies, targets
 from headway.bench.surplus import CLASSES, least, surplus
 from headway.check.minimum import fewest_waits
-from headway.compiler import aligned, synchronize
+from headway.comparison import aligned
+from headway.compiler import synchronize
 from headway.errors import InvalidInput
 from headway.frontends.nki.packaged import KERNELS
 from headway.ir.expr import Inputs

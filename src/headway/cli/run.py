@@ -97,7 +97,7 @@ def _synced(args: Namespace, found: Traced) -> SyncProgram:
     from headway import targets
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import load_synced
-    from headway.compiler import fit
+    from headway.fitting import fit
     from headway.ir import to_text
 
     if args.synced is None:

@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     from headway.cli.files import print_json, write_text
     from headway.cli.inputs import chosen_target
     from headway.cli.programs import all_inputs, load_program
-    from headway.compiler import fit
+    from headway.fitting import fit
     from headway.progress import say
     from headway.sync import to_text
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from headway.cli.arguments import chosen_names, chosen_passes
 from headway.cli.inputs import chosen_target, parse_inputs, resolve
 from headway.cli.kernel_arguments import recorded, traced
-from headway.compiler import Comparison, aligned, compare, duration
+from headway.comparison import Comparison, aligned, duration
+from headway.compiler import compare
 from headway.progress import Progress
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from headway import targets
-from headway.compiler import BASELINE, IDEAL, fit
+from headway.comparison import IDEAL
 from headway.errors import InvalidInput, Location, OverLimit, UnsupportedByTarget
+from headway.fitting import BASELINE, fit
 from headway.ir import parse, to_text, verify
 from headway.ir.expr import Inputs
 from headway.ir.program import Program

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from headway.compiler import BASELINE, IDEAL, Comparison, aligned
+from headway.comparison import IDEAL, Comparison, aligned
+from headway.fitting import BASELINE
 from headway.sim.attribution import Attribution, Totals, by_reason
 from headway.sim.reason import Reason
 from headway.sim.timeline import PS
