@@ -1,8 +1,8 @@
 """Slots by a counter that runs on over outer loops, beside slots by the iteration of their loop.
 
-`python -m headway.bench.running` prints the table for two kernels whose innermost loop is entered
-again: with trip counts that are known at run time, with inner ones that are constants, and with
-subscripts such as `a[(row * 21 + column * 7 + step) % 3]` in place of `a[step % 3]`.
+`python -m headway.bench.running_slots` prints the table for two kernels whose innermost loop is
+entered again: with trip counts that are known at run time, with inner ones that are constants, and
+with subscripts such as `a[(row * 21 + column * 7 + step) % 3]` in place of `a[step % 3]`.
 
 A program with other subscripts is another program: buffers may be numbered so because all that an
 iteration reads of them was written in it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headway.bench.running import FORMS, KERNELS, programs, with_constants, with_running_slots
+from headway.bench.running_slots import FORMS, KERNELS, programs, with_constants, with_running_slots
 from headway.bench.waits import row
 from headway.ir import parse, to_text, verify
 from headway.strategies.counted import STRATEGY
