@@ -62,10 +62,12 @@ class Iterations:
         """Return the waits that serve in all iterations; without `is_static` by capture."""
         needs: list[Need] = []
         for site, ((q, _, _, _), (position, gap)) in self._found.items():
-            if not is_static:
-                position = gap = None
-            gap = None if position is not None else gap
-            needs.append((q, position, gap, site))
+            if is_static and position is not None:
+                needs.append((q, position, None, None))
+            elif is_static and gap is not None:
+                needs.append((q, None, gap, None))
+            else:
+                needs.append((q, None, None, site))
         return needs
 
     def _static(self, candidate: Candidate) -> _Static:

@@ -63,9 +63,8 @@ class Order:
     def without_implied(self, needs: Sequence[Sequence[Need]]) -> Sequence[Sequence[Need]]:
         """Return the waits of each step without those that others imply."""
         keys = self._sites.keys
-        self._find_closing(
-            {keys[need[3]] for waits in needs for need in waits if _is_capture(need)}
-        )
+        captured = {site for waits in needs for _, _, _, site in waits if site is not None}
+        self._find_closing({keys[site] for site in captured})
         if not self._closing:
             return needs
         found = list(needs)
@@ -117,20 +116,20 @@ class Order:
         own: list[tuple[Need, list[_Wait], _Wait]] = []
         for need in needs:
             site = need[3]
-            waits, wait = before[groups[site]], (at, keys[site])
-            if _is_capture(need):
+            if site is not None:
+                waits, wait = before[groups[site]], (at, keys[site])
                 waits.append(wait)
-            own.append((need, waits, wait))
-        kept: list[Need] = []
-        for need, waits, wait in own:  # a step may have equal waits, of which one stays
-            if _is_capture(need) and self._is_implied(waits, wait):
+                if keys[site] in self._closing:
+                    own.append((need, waits, wait))
+        implied: set[int] = set()  # by identity: a step may have equal waits, of which one stays
+        for need, waits, wait in own:
+            if self._is_implied(waits, wait):
                 waits.remove(wait)
-            else:
-                kept.append(need)
-        return kept
+                implied.add(id(need))
+        return [need for need in needs if id(need) not in implied] if implied else needs
 
     def _is_implied(self, waits: list[_Wait], wait: _Wait) -> bool:
-        closing = self._closing.get(wait[1], ())
+        closing = self._closing[wait[1]]
         for other in waits[-MOST:]:
             if other[1] in closing and self._implies(other, wait):
                 return True
@@ -183,10 +182,6 @@ class _Ranges:
         """Tell whether a step is in one of them."""
         count = bisect_left(self._firsts, at)
         return count > 0 and at <= self._reach[count - 1]
-
-
-def _is_capture(need: Need) -> bool:
-    return need[1] is None and need[2] is None
 
 
 def _bodies(body: Body) -> Iterator[Body]:

@@ -61,12 +61,10 @@ class Plan:
     def note(self, at: int, waits: Sequence[Need]) -> None:
         """Note what the waits of the engine's next step read."""
         keys, last_read = self._sites.keys, self.last_read
-        for counter, position, gap, site in waits:
-            if position is not None:
-                continue
-            if gap is None:
+        for counter, _, gap, site in waits:
+            if site is not None:
                 last_read[keys[site]] = at
-            else:
+            elif gap is not None:
                 self._last_use[counter] = at
 
     def capture(self, step: Step, sites: list[int]) -> None:

@@ -17,11 +17,11 @@ Candidate = tuple[int, Record, int, Touch]
 """A wait that may be needed: its counter, the last access, of which kind, and what touches it."""
 
 
-Need = tuple[int, int | None, int | None, int]
+Need = tuple[int, int | None, int | None, int | None]
 """`(counter, position, gap, site)` of a wait that remains.
 
-It is for a fixed position, for `gap` signals ago, or for a captured position. At most one of
-`position` and `gap` is not None; without them it is for what was captured at that site.
+It is for a fixed position, for `gap` signals ago, or for what was captured at a site: one of the
+three is not None.
 """
 
 
@@ -78,10 +78,9 @@ def not_implied(found: list[Candidate], levels: Levels) -> list[Candidate]:
 def need(candidate: Candidate, levels: Levels, is_static: bool) -> Need:
     """Return how the wait finds its threshold; without `is_static` by capture."""
     q, (low, high, _, _, _), kind, touch = candidate
-    position = gap = None
     if is_static and low == high:
         if -REACH <= low < REACH:  # in zone 0: counted from the start of the program
-            position = low
-        elif levels.count[q] - low < NEAR:
-            gap = levels.count[q] - low
-    return q, position, gap, touch.site(q, kind)
+            return q, low, None, None
+        if levels.count[q] - low < NEAR:
+            return q, None, levels.count[q] - low, None
+    return q, None, None, touch.site(q, kind)

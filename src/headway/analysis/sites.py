@@ -8,6 +8,8 @@ Cost   linear in the accesses; what belongs to a site is found in lists
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from headway.analysis.steps import ACCESS, WRITE, Step, Steps
@@ -31,12 +33,15 @@ class Sites:
     def __init__(self, steps: Steps) -> None:
         self._width = steps.sites_per_spot
         self._spots = steps.spots
-        width = range(self._width)
-        self.keys = [spot.place * self._width + rest for spot in self._spots for rest in width]
-        self.groups = [
-            spot.shape * self._width + rest // 2 for spot in self._spots for rest in width
-        ]
+        self.keys = self._numbers([spot.place for spot in self._spots], 1)
+        self.groups = self._numbers([spot.shape for spot in self._spots], 2)
         self._of: dict[int, list[int]] = {}
+
+    def _numbers(self, of_spots: Sequence[int], sharing: int) -> list[int]:
+        """Return numbers of sites: one for so many `sharing` it, of all spots with a number."""
+        width = self._width
+        rows = {n: [n * width + i // sharing for i in range(width)] for n in set(of_spots)}
+        return list(chain.from_iterable(map(rows.__getitem__, of_spots)))
 
     def key(self, number: int) -> Key:
         """Return the key of a number."""

@@ -83,9 +83,9 @@ class Parts:
     def wait(self, need: Need, offset: int) -> Wait:
         """Return a wait at a point where the count is `offset` more than its register says."""
         q, position, gap, site = need
-        if position is not None:
-            return self._wait(q, None, position)
-        if gap is not None:
+        if site is None:
+            if gap is None:
+                return self._wait(q, None, position or 0)
             return self._wait(q, self._shadows[q], offset - gap)
         wait = self._captured_waits[site]
         if wait is None:
