@@ -21,9 +21,10 @@ Inputs = Mapping[str, int | Sequence[int]]
 Registers = Mapping[str, list[int]]
 
 
-@dataclass(frozen=True, slots=True)
 class Leaf:
     """A value that is looked up at run time."""
+
+    __slots__ = ()
 
     def source(self) -> str:
         """Python source of the look-up in `it`, `inputs` or `registers`."""

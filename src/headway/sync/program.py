@@ -36,7 +36,7 @@ class Register:
     size: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: made more often than others; never changed
 class RegisterRef(Leaf):
     """The value of a register; `index` selects one of a row."""
 
@@ -105,7 +105,7 @@ class Waits:
     at: Location | None = _place()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)  # not frozen: made more often than others; never changed
 class Assign:
     """Set a register to the value of an expression over registers, iterations and inputs."""
 
