@@ -269,9 +269,10 @@ class Flow:
         shift = self._open(step, entry)
         is_last, self._is_last = self._is_last, False
         is_refined = self._effort == Effort.REFINED and is_last
+        start = before
         if is_refined:
             self._enter(step, shift)
-        start = self._state(step.cells)
+            start = self._state(step.cells)
         self._forget(step, before)
         if is_refined:
             for _ in range(max((len(r.cells) for r in step.rotations), default=1)):

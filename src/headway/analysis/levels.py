@@ -25,6 +25,7 @@ SPAN = 1 << 32
 REACH = SPAN >> 2  # offsets lie in (-REACH, REACH)
 NEAR = SPAN >> 1  # levels closer than this lie in one zone
 NEVER = -(1 << 62)  # before every signal
+FAR = 64  # zones that are gone through to find a bound of two levels; then none is known
 
 
 def zone_of(level: int) -> int:
@@ -66,15 +67,15 @@ class Levels:
 
     def meet(self, q: int, a: int, b: int) -> int:
         """Return a lower bound of both."""
-        if a < b:
-            a, b = b, a
-        while a - b >= NEAR:
-            if b <= NEVER:
-                return NEVER
-            a = self.down(q, a)
+        for _ in range(FAR):
             if a < b:
                 a, b = b, a
-        return b
+            if a - b < NEAR:
+                return b
+            if b <= NEVER:
+                break
+            a = self.down(q, a)
+        return NEVER
 
     def meets(self, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
         """Return the lower bounds of levels of every counter."""

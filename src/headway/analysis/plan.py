@@ -54,10 +54,6 @@ class Plan:
         first = bisect_left(self._places, start)
         return first < len(self._places) and self._places[first] < start + size
 
-    def places(self, start: int, end: int) -> list[int]:
-        """Return the steps of a range at which something is captured."""
-        return self._places[bisect_left(self._places, start) : bisect_left(self._places, end)]
-
     def note(self, at: int, waits: Sequence[Need]) -> None:
         """Note what the waits of the engine's next step read."""
         keys, last_read = self._sites.keys, self.last_read

@@ -9,27 +9,26 @@ Cost   linear in the body, once for all engines
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from headway.analysis.steps import AnyStep, Step
 from headway.ir.program import Node
 
+Item = tuple[Step, Node, int]
+"""An instruction, and the signals of its counter in the run up to it."""
+
 
 class Run(NamedTuple):
     """Instructions in a row, with numbers from `first` on.
 
-    `own` are those of each engine; `signals` are the numbers of those on each counter. `counts` are
-    the signals up to each instruction, of its counter.
+    `own` are those of each engine; `signals` are the numbers of those on each counter.
     """
 
-    nodes: Sequence[Node]
-    steps: Sequence[Step]
+    items: list[Item]
     first: int
-    own: dict[int, list[tuple[Step, Node]]]
+    own: dict[int, list[Item]]
     signals: dict[int, list[int]]
-    counts: list[int]
 
     def before(self, at: int, counter: int) -> int:
         """Return how often a counter is signalled in front of an instruction."""
@@ -68,13 +67,14 @@ def _parts(nodes: tuple[Node, ...], steps: tuple[AnyStep, ...]) -> list[Part]:
 
 
 def _run(nodes: tuple[Node, ...], steps: list[Step]) -> Run:
-    own: dict[int, list[tuple[Step, Node]]] = {}
+    items: list[Item] = []
+    own: dict[int, list[Item]] = {}
     signals: dict[int, list[int]] = {}
-    counts: list[int] = []
     for node, step in zip(nodes, steps, strict=True):
-        own.setdefault(step.engine, []).append((step, node))
         signalled = signals.setdefault(step.counter, [])
         if step.signals:
             signalled.append(step.at)
-        counts.append(len(signalled))
-    return Run(nodes, steps, steps[0].at, own, signals, counts)
+        item = step, node, len(signalled)
+        items.append(item)
+        own.setdefault(step.engine, []).append(item)
+    return Run(items, steps[0].at, own, signals)

@@ -97,33 +97,24 @@ class Writer:
             elif waiting is None and self._context.has_offsets:
                 self._run(part, out)
             else:
-                for node, step in zip(part.nodes, part.steps, strict=True):
+                for step, node, _ in part.items:
                     waiting = self._late(node, step, waiting, out)
         return [*out, *(waiting.nodes if waiting else ())]
 
     def _run(self, run: Run, out: Body) -> None:
         """Write straight-line code: instructions of the engine, and captures at those of others."""
-        places = iter(self._plan.places(run.first, run.first + len(run.steps)))
-        place = next(places, None)
-        for step, node in run.own.get(self._engine, ()):
-            while place is not None and place < step.at:
-                self._capture_at(place, run, out)
-                place = next(places, None)
-            out.append(Exec(step.name, self._waits_in(run, step.at), node.at))
-        while place is not None:
-            self._capture_at(place, run, out)
-            place = next(places, None)
+        engine, offsets, sites = self._engine, self._offsets, self._plan.sites
+        captures, has_sites = self._parts.captures, self._plan.has_sites(run.first, len(run.items))
+        for step, node, count in run.items if has_sites else run.own.get(engine, ()):
+            at, q = step.at, step.counter
+            if step.engine == engine:
+                out.append(Exec(step.name, self._waits_in(run, at), node.at))
+            if at in sites:
+                out += captures(at, q, sites[at], offsets[q] + count)
         for q, signals in run.signals.items():
             if q in self._offsets:
                 self._offsets[q] += len(signals)
-        self._at = run.first + len(run.steps)
-
-    def _capture_at(self, at: int, run: Run, out: Body) -> None:
-        """Capture where a step of a run signals."""
-        number = at - run.first
-        q = run.steps[number].counter
-        offset = self._offsets[q] + run.counts[number]
-        out += self._parts.captures(at, q, self._plan.sites[at], offset)
+        self._at = run.first + len(run.items)
 
     def _waits_in(self, run: Run, at: int) -> tuple[Wait, ...]:
         """Return the waits of an instruction of a run; the offsets are still those in front."""
