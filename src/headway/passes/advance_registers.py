@@ -111,6 +111,8 @@ class AdvanceRegisters:
         transfers = frozenset(instr.name for instr in known if instr.queue)
 
         def advanced(engine: EngineProgram) -> EngineProgram:
+            if not engine.registers:
+                return engine
             advancing = _Advancing(engine.engine, fused, transfers)
             return replace(engine, body=advancing.body(engine.body))
 

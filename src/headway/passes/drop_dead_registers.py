@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from headway.ir.walk import deep_nests
-from headway.passes._mentions import NOBODY, Mentions, Names, reads
+from headway.passes._mentions import Mentions, Names, reads
 from headway.sync.program import (
     Assign,
     EngineProgram,
@@ -41,6 +41,7 @@ class _Sweep:
     """Walks an engine program backwards."""
 
     def __init__(self, engine: EngineProgram) -> None:
+        self.used: Live = 0  # what nodes that stay read; what they set is among it
         self._mentions = Mentions()
         self._bits = {register.name: 1 << i for i, register in enumerate(engine.registers)}
         self._found: dict[int, Live] = {}  # by node, which `_mentions` keeps alive
@@ -51,6 +52,7 @@ class _Sweep:
         found = self._found.get(id(node))
         if found is None:
             found = self._found[id(node)] = self._live(self._mentions.read(node))
+        self.used |= found
         return found
 
     def _live(self, names: Names) -> Live:
@@ -103,6 +105,7 @@ class _Sweep:
         self._headers[id(node)] = header
         if not body and not node.load:
             return None, after
+        self.used |= decides
         return replace(node, body=body), header | decides
 
     def _if(self, node: SyncIf, after: Live) -> tuple[SyncNode | None, Live]:
@@ -116,10 +119,9 @@ class _Sweep:
 
 def swept(engine: EngineProgram) -> EngineProgram:
     """Return an engine program without register operations that no wait can see."""
-    body, _ = _Sweep(engine).body(engine.body, 0)
-    inside = Mentions().inside
-    used = NOBODY.union(*map(inside, body))
-    registers = tuple(register for register in engine.registers if register.name in used)
+    sweep = _Sweep(engine)
+    body, _ = sweep.body(engine.body, 0)
+    registers = tuple(r for i, r in enumerate(engine.registers) if sweep.used >> i & 1)
     return replace(engine, body=body, registers=registers)
 
 

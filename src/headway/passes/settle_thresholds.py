@@ -54,7 +54,7 @@ class _Settling:
             case Exec() | Waits() | Load():
                 before, waits = self._settled(node.waits)
                 yield from before
-                yield replace(node, waits=waits)
+                yield node if waits == node.waits else replace(node, waits=waits)
             case SyncLoop() | SyncIf() if node.load:
                 before, waits = self._settled(node.load.waits)
                 yield from before

@@ -63,7 +63,7 @@ class SplitWaits:
                     before, attached = split(node.waits)
                     if before:
                         yield Waits(before, node.at)
-                    yield replace(node, waits=attached)
+                    yield node if attached == node.waits else replace(node, waits=attached)
                 case SyncLoop() | SyncIf() if node.load:
                     before, attached = split(node.load.waits)
                     if before:
