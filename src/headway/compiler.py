@@ -45,6 +45,7 @@ def compare(
     inputs: Inputs,
     target: str | Target = "trn2",
     strategies: Iterable[str] | None = None,
+    *,
     progress: Callable[[str], None] = lambda strategy: None,
     passes: Iterable[str] | None = None,
     cost: bool = False,

@@ -66,10 +66,10 @@ def run(args: Namespace) -> int:
         given.inputs,
         given.target,
         given.strategies,
-        Progress(),
-        given.passes,
-        args.cost,
-        args.why,
+        progress=Progress(),
+        passes=given.passes,
+        cost=args.cost,
+        why=args.why,
     )
     if args.json:
         print_json(comparison.to_json())

@@ -45,7 +45,12 @@ def run(args: Namespace) -> int:
 
     given, progress = setting(args), Progress()
     collected = collect(
-        given.program, given.inputs, given.target, given.strategies, progress, given.passes
+        given.program,
+        given.inputs,
+        given.target,
+        given.strategies,
+        progress=progress,
+        passes=given.passes,
     )
     progress("the page")
     write_text(args.output, page(collected))

@@ -37,7 +37,14 @@ def variants(args: Namespace) -> dict[str, Variant]:
         kernel = traced(args, trace, buffers)
         inputs = resolve(kernel.program, parse_inputs(args.input))
         comparison = compare(
-            kernel.program, inputs, target, names, Progress(), passes, args.cost, args.why
+            kernel.program,
+            inputs,
+            target,
+            names,
+            progress=Progress(),
+            passes=passes,
+            cost=args.cost,
+            why=args.why,
         )
         used = kernel.values.bytes_used
         found[buffers] = Variant(comparison, used("sbuf"), used("psum"))

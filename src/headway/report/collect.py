@@ -73,6 +73,7 @@ def collect(
     inputs: Inputs,
     target: str | Target = "trn2",
     strategies: Iterable[str] | None = None,
+    *,
     progress: Callable[[str], None] = lambda strategy: None,
     passes: Iterable[str] | None = None,
 ) -> Collected:
