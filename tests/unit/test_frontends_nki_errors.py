@@ -636,6 +636,34 @@ TILES = """
             "depends_on is not traced",
             "instructions depend on each other through what they read and write",
         ),
+        (
+            "nisa.tensor_tensor(a, a, nl.add)",  # as in the old style
+            "tensor_tensor has no op",
+            "its parameters: dst, data1, data2, op",
+        ),
+        (
+            "nisa.tensor_tensor(a, a, nl.add, nl.add)",
+            "tensor_tensor has data2=add, which is no tile",
+            "its parameters: dst, data1, data2, op",
+        ),
+        (
+            "nisa.activation(dst=x, op=nl.exp, data=x)",
+            "activation writes 'x', which is in HBM",
+            "write a tile and store it",
+        ),
+        (
+            "nisa.nc_transpose(dst=p, data=a[:, 0:64])",
+            "nc_transpose of shape (128, 64) writes shape (128, 128)",
+            "",
+        ),
+        ("a @ a", "@ of tensors", "use nl.matmul(a, b), or nisa.nc_matmul"),
+        ("a.sum(axis=1)", "'a' has no attribute 'sum'", "use nl.sum(tile)"),
+        ("a.T", "'a' has no attribute 'T'", "use nl.transpose(tile)"),
+        (
+            "for i in range(int(a)): pass",
+            "'a' is used where its value must be known",
+            "tensors have values only when the kernel runs",
+        ),
     ],
 )
 def test_a_mistake_in_a_call(failure: Failure, line: str, message: str, why: str) -> None:
@@ -663,6 +691,25 @@ def test_an_operand_of_a_matmul_that_is_too_wide(
         """
     found = failure(body, x=ArgSpec.parse("float32[128,1024]")).splitlines()
     assert found[0] == f"kernels.py:11:5: error: nc_matmul has a {role} operand of {message}"
+
+
+def test_a_kernel_that_calls_itself_is_an_error(failure: Failure) -> None:
+    assert failure("kernel(x)").splitlines()[0] == (
+        "kernels.py:8:5: error: kernel cannot be traced: RecursionError: maximum recursion depth "
+        "exceeded"
+    )
+
+
+def test_a_function_of_numpy_on_a_tile_names_the_one_of_nl(failure: Failure) -> None:
+    found = failure("import numpy as np\nnp.exp(nl.load(x[0:128, :]))").splitlines()
+    assert found[-1] == "  help: functions of tiles are those of nl: nl.exp, not np.exp"
+
+
+def test_a_tensor_is_printed_as_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.py"
+    path.write_text(HEAD + "    tile = nl.load(x[0:128, :])\n    assert False, repr(tile)\n")
+    with pytest.raises(HeadwayError, match=r"<tile: float32\[128,512\] in sbuf>"):
+        record(path, "kernel", {"x": X})
 
 
 def test_a_tile_that_only_a_masked_instruction_writes_is_not_read_in_vain(tmp_path: Path) -> None:

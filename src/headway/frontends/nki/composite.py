@@ -13,7 +13,7 @@ from headway.frontends.nki.places import problem
 from headway.frontends.nki.record import recorder
 from headway.frontends.nki.tensor import Tensor, allocated, sequence
 from headway.frontends.nki.transfers import moved
-from headway.frontends.nki.types import DTYPES, SBUF, dtype_of
+from headway.frontends.nki.types import DTYPES, SBUF, Memory, dtype_of
 
 
 def softmax(x: Tensor, axis: object = -1, dtype: object = None, **options: Any) -> Tensor:
@@ -53,10 +53,12 @@ def dropout(x: Tensor, rate: object, dtype: object = None) -> Tensor:
     return result
 
 
-def rand(shape: Sequence[Any], dtype: object = "float32", **options: Any) -> Tensor:
+def rand(
+    shape: Sequence[Any], dtype: object = "float32", buffer: Memory = SBUF, **options: Any
+) -> Tensor:
     """Return random numbers."""
     del options
-    result = allocated(shape, dtype_of(dtype), SBUF)
+    result = allocated(shape, dtype_of(dtype), buffer)
     ew.emit("rng", [], [result], call=Call("uniform", "", {"shape": result.shape}))
     return result
 

@@ -22,11 +22,13 @@ from headway.frontends.nki.places import problem
 from headway.frontends.nki.rules import (
     check_column,
     check_engine,
+    check_given,
     check_matmul,
     check_operators,
     check_pair,
     check_reduced,
     check_transfer,
+    check_transposed,
 )
 from headway.frontends.nki.tensor import Tensor, allocated
 from headway.frontends.nki.transfers import moved
@@ -73,17 +75,7 @@ def call(name: str, is_old: bool, /, *args: Any, **keywords: Any) -> Any:
 
 def record(name: str, operation: str, bound: Arguments) -> None:
     """Record an instruction whose written parameters are known by name."""
-    reads: dict[str, Tensor] = {}
-    writes: dict[str, Tensor] = {}
-    values: dict[str, Any] = {}
-    for key, value in bound.items():
-        if isinstance(value, Tensor):
-            if key in WRITTEN:
-                writes[key] = value
-            else:
-                reads[key] = ew.on_chip(value)
-        elif key not in _OPTIONS:
-            values[key] = value
+    writes = {k: v for k, v in bound.items() if isinstance(v, Tensor) and k in WRITTEN}
     for tensor in writes.values():
         if not tensor.buffer.is_on_chip:
             raise problem(
@@ -91,6 +83,14 @@ def record(name: str, operation: str, bound: Arguments) -> None:
                 rule="engines write SBUF and PSUM; only DMA reaches HBM",
                 help="write a tile and store it",
             )
+    reads: dict[str, Tensor] = {}
+    values: dict[str, Any] = {}
+    for key, value in bound.items():
+        if isinstance(value, Tensor):
+            if key not in writes:
+                reads[key] = ew.on_chip(value)
+        elif key not in _OPTIONS:
+            values[key] = value
     engine = _engine(bound) or _USUAL_ENGINE.get(name, "")
     if engine:
         check_engine(name, engine, (*reads.values(), *writes.values()))
@@ -129,6 +129,8 @@ def _bound(
     only(name, keywords, (to, *instruction.parameters, *_OPTIONS))
     if not returns and not isinstance(bound.get(to), Tensor):
         raise problem(f"{name} needs a tile as its destination", help=f"pass {to}=TILE")
+    if name not in OLD or instruction is not OLD[name]:
+        check_given(name, bound, parameters)
     return bound
 
 
@@ -148,6 +150,8 @@ def _check(name: str, dst: Tensor, bound: Arguments, instruction: Instruction) -
         check_column(name, "scale", bound.get("scale"))
     if name == "tensor_reduce":
         check_reduced(name, ew.reduced_axes(bound["data"], bound.get("axis")))
+    if name == "nc_transpose":
+        check_transposed(name, dst, bound["data"])
     if name == "tensor_tensor" and _are_tiles(bound):
         check_pair(name, bound["data1"], bound["data2"])
     if name not in _ELEMENT_FOR_ELEMENT:

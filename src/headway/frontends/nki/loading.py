@@ -153,6 +153,8 @@ def raised(error: BaseException, path: Path, fact: str) -> Diagnostic:
     help = ""
     if "truth value of an array" in text:
         help = "join masks with & and |, not with 'and' and 'or': (i < 3) & (j < 4)"
+    if "does not support ufuncs" in text:
+        help = "functions of tiles are those of nl: nl.exp, not np.exp"
     return diagnostic(f"{fact}: {type(error).__name__}: {text}", at, help=help)
 
 

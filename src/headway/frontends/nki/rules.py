@@ -5,7 +5,7 @@ The limits are those of the public documentation of `nki.isa` and of the archite
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 from headway.frontends.nki.places import problem
@@ -81,6 +81,51 @@ def check_column(name: str, role: str, value: object) -> None:
         raise problem(
             f"{name} has a {role} of shape {value.shape}",
             rule=f"the {role} is a number, or a tile with one value for each partition",
+        )
+
+
+_NEEDED = {
+    "activation": "op data",
+    "activation_reduce": "op data reduce_op",
+    "dropout": "data prob",
+    "max8": "src",
+    "memset": "value",
+    "nc_find_index8": "data vals",
+    "nc_match_replace8": "data vals imm",
+    "nc_transpose": "data",
+    "range_select": "on_true_tile comp_op0 comp_op1 bound0 bound1",
+    "reciprocal": "data",
+    "scalar_tensor_tensor": "data op0 operand0 op1 operand1",
+    "select_reduce": "predicate on_true on_false",
+    "tensor_copy": "src",
+    "tensor_partition_reduce": "op data",
+    "tensor_reduce": "op data",
+    "tensor_scalar": "data op0 operand0",
+    "tensor_scalar_reduce": "data op0 operand0 reduce_op",
+    "tensor_tensor": "data1 data2 op",
+    "tensor_tensor_scan": "data0 data1 initial op0 op1",
+}
+_TILES = frozenset("data data0 data1 data2 on_true_tile src vals".split())
+
+
+def check_given(name: str, bound: Mapping[str, object], parameters: Sequence[str]) -> None:
+    """Check that a call has what it cannot do without, and tiles as its data. Raise likewise."""
+    wanted = _NEEDED.get(name, "").split()
+    missing = [key for key in wanted if key not in bound]
+    wrong = [key for key in wanted if key in _TILES and not hasattr(bound.get(key), "shape")]
+    if missing or wrong:
+        fact = f"no {missing[0]}" if missing else f"{wrong[0]}={bound[wrong[0]]}, which is no tile"
+        raise problem(f"{name} has {fact}", help=f"its parameters: {', '.join(parameters)}")
+
+
+def check_transposed(name: str, dst: Tensor, data: Tensor) -> None:
+    """Check that the destination of a transpose has the other shape. Raise InvalidProgram."""
+    rows, columns = data.shape[0], prod(data.shape[1:])
+    if (dst.shape[0], prod(dst.shape[1:])) != (columns, rows):
+        raise problem(
+            f"{name} of shape {data.shape} writes shape {dst.shape}",
+            rule=f"a transpose of {rows} partitions and {columns} elements in each has "
+            f"{columns} partitions and {rows} elements in each",
         )
 
 

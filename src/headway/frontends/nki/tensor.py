@@ -14,9 +14,10 @@ from functools import cache
 from math import prod
 from typing import Any, NamedTuple, cast
 
+from headway.errors import Diagnostic, HeadwayError
 from headway.frontends.nki.affine import Number, Sym
 from headway.frontends.nki.layout import UNFOLLOWED, Dynamic, Layout, Table, reshaped, row_major
-from headway.frontends.nki.places import problem
+from headway.frontends.nki.places import diagnostic, here, problem
 from headway.frontends.nki.record import Box, Operand, Storage, recorder
 from headway.frontends.nki.registers import Register
 from headway.frontends.nki.types import PARTITIONS, DType, Memory, dtype_of
@@ -133,6 +134,30 @@ class Tensor(Views):
 
     def __imul__(self, other: object) -> Tensor:
         return _elementwise().accumulate("multiply", self, other)
+
+    def __pow__(self, other: object) -> Tensor:
+        return _elementwise().binary("power", self, other)
+
+    def __matmul__(self, other: object) -> Tensor:
+        raise problem("@ of tensors", help="use nl.matmul(a, b), or nisa.nc_matmul")
+
+    def __repr__(self) -> str:
+        extents = ",".join(map(str, self.shape))
+        return f"<{self.name}: {self.dtype}[{extents}] in {self.buffer.name}>"
+
+    def __float__(self) -> float:
+        raise problem(
+            f"{self.name!r} is used where its value must be known",
+            rule="tensors have values only when the kernel runs",
+            help="load a number into a register for a loop or an index, or compute with tiles",
+        )
+
+    __int__ = __float__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NoAttribute(_without(self, name))
 
     def __lt__(self, other: object) -> bool:
         raise problem(
@@ -318,6 +343,29 @@ def _numpy() -> Any:
     import numpy as np
 
     return np
+
+
+class NoAttribute(HeadwayError, AttributeError):
+    """An attribute that tensors of numpy have, or of torch, and those of kernels have not."""
+
+
+_INSTEAD = {
+    "T": "nl.transpose(tile)",
+    "astype": "nl.copy(tile, dtype=...)",
+    "item": "a register: nisa.register_load",
+    "to": "nl.copy(tile, dtype=...)",
+}
+
+
+def _without(tensor: Tensor, name: str) -> Diagnostic:
+    is_function = name in ("transpose", *_elementwise().UNARY, *_elementwise().REDUCTIONS)
+    instead = f"nl.{name}(tile)" if is_function else _INSTEAD.get(name, "")
+    return diagnostic(
+        f"{tensor.name!r} has no attribute {name!r}",
+        here(),
+        rule="a tensor of a kernel has a shape, a type and views; functions are those of nl",
+        help=f"use {instead}" if instead else "",
+    )
 
 
 def _elementwise() -> Any:

@@ -227,14 +227,15 @@ def _record(
     arguments = _arguments(function, name, specs, at)
     running = Running(launch.grid, launch.program or ())
     is_host = not isinstance(function, Kernel)
-    with deep_nests(), no_collection(), recording(Recorder(running, is_host)) as recorder:
-        with _own_errors(path, name):
+    with no_collection(), recording(Recorder(running, is_host)) as recorder:
+        with _own_errors(path, name):  # Python's own limit ends a kernel that calls itself
             returned: object = None
             for _ in programs(recorder, launch, at):
                 returned = function(**arguments)
-        recorded = tidy(recorder.body)
-        check_initialised(recorded, recorder.skipped)
-        rolled = proved(Reroller(loops == ROLLED).roll(recorded), recorded)
+        with deep_nests():
+            recorded = tidy(recorder.body)
+            check_initialised(recorded, recorder.skipped)
+            rolled = proved(Reroller(loops == ROLLED).roll(recorded), recorded)
     tensors = {n: a.storage for n, a in arguments.items() if isinstance(a, Tensor)}
     results = tuple(r.storage for r in sequence(returned) if isinstance(r, Tensor))
     return Trace(name, recorded, rolled, at, (), tensors, results)
