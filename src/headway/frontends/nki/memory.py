@@ -7,7 +7,7 @@ element is written once and never read.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal
 
@@ -34,8 +34,6 @@ DEFAULT_BUFFERS = 4
 AUTOMATIC, AS_WRITTEN = "automatic", "as-written"
 Buffers = int | Literal["automatic", "as-written"]
 """Slots of a tile that is allocated in a loop, or who says where tiles lie and how they turn."""
-
-Seen = Mapping[tuple[int, ...], list[Box]]
 
 
 class Memory:
