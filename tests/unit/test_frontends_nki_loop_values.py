@@ -16,6 +16,7 @@ import pytest
 from kernel_files import recorded, results
 
 from headway.compiler import synchronize
+from headway.errors import InvalidProgram
 from headway.execution import run
 from headway.frontends import ArgSpec, record
 from headway.frontends.nki.convert import loops
@@ -319,3 +320,20 @@ def test_a_function_of_the_host_launches_all_programs_of_a_grid(
     np.testing.assert_allclose(results(traced, {"x": x})[0], 6 * x, rtol=1e-6)
     sync = synchronize(traced.program, "trn2", "counted")
     assert run(traced, sync, {}, orders=3).is_equal
+
+
+def test_a_mask_of_an_operand_may_be_about_the_index_of_a_loop_alone(tmp_path: Path) -> None:
+    body = """
+        y = nl.ndarray((4, 128, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+        p, f = nl.arange(128)[:, None], nl.arange(8)[None, :]
+        for i in nl.affine_range(COUNT):
+            tile = nl.load(x[i, p, f])
+            nl.store(y[i, p, f], value=nl.exp(tile[p, f][p < 128][i < 3]))
+        return y
+    """
+    args = {"x": "float32[4,128,8]"}
+    traced = recorded(tmp_path, body.replace("COUNT", "3"), args, "old").traced()
+    x = np.random.default_rng(0).standard_normal((4, 128, 8), dtype=np.float32)
+    np.testing.assert_allclose(results(traced, {"x": x})[0][:3], np.exp(x[:3]), rtol=1e-6)
+    with pytest.raises(InvalidProgram, match="an operand whose mask leaves nothing"):
+        recorded(tmp_path, body.replace("COUNT", "4"), args, "old")

@@ -160,7 +160,17 @@ def _is_array(part: Index) -> bool:
 
 
 def _is_mask(part: Index) -> bool:
-    """`tile[indices][mask]` is the same tile: what a mask leaves out counts as touched."""
+    """`tile[indices][mask]` is the same tile: what a mask leaves out counts as touched.
+
+    A mask that asks for nothing but the index of a loop is True or False.
+    """
+    if isinstance(part, bool):
+        if not part:
+            raise problem(
+                "an operand whose mask leaves nothing",
+                help="give the instruction the mask, mask=..., and it is not executed then",
+            )
+        return True
     return _is_array(part) and getattr(part.dtype, "kind", "") == "b"
 
 
