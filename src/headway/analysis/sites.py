@@ -54,10 +54,14 @@ class Sites:
 
     def of(self, step: Step) -> list[int]:
         """Return the sites of a step."""
-        found = self._of.get(step.at)
-        if found is None:
-            q, reads, writes = step.counter, step.shown_reads, step.shown_writes
-            sites = [touch.site(q, ACCESS) for touch in (*reads, *writes)]
-            sites += [touch.site(q, WRITE) for touch in writes]
-            found = self._of[step.at] = list(dict.fromkeys(sites))
-        return found
+        if step.at not in self._of:
+            accesses, writes = 2 * step.counter + ACCESS, 2 * step.counter + WRITE
+            sites: dict[int, None] = {}  # without a call for each: every step comes here
+            for touch in step.shown_reads:
+                sites[touch.sites + accesses] = None
+            for touch in step.shown_writes:
+                sites[touch.sites + accesses] = None
+            for touch in step.shown_writes:
+                sites[touch.sites + writes] = None
+            self._of[step.at] = list(sites)
+        return self._of[step.at]

@@ -120,7 +120,9 @@ class Touches:
             if touches is None:
                 touches = here[key] = self._of(access, frame)
             found += touches
-        if len(found) < 2 or (len(found) == 2 and found[0].place != found[1].place):
+        if len(found) < 2:
+            return found
+        if not found[2:] and found[0].place != found[1].place:
             return found
         return _distinct(found)
 
