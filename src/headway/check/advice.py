@@ -74,7 +74,7 @@ class _Advice:
             return self._early(need, finding)
         if finding.kind == "late":
             return self._late(need, finding)
-        is_general = finding.help.startswith("lower the threshold, or")
+        is_general = finding.help in (findings.TOO_FEW, findings.EACH_OTHER)
         return self._blamed(need, finding) if is_general else finding
 
     def _barriers(self) -> str:

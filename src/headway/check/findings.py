@@ -9,6 +9,10 @@ from headway.spec import Instance
 from headway.sync.expand import ConcreteWait, Event
 from headway.sync.program import Flag, Semaphore
 
+TOO_FEW = "lower the threshold, or add the missing signal"
+EACH_OTHER = "lower the threshold, or move a wait behind what the other engine waits for"
+"""What helps where an engine stands for ever, if nothing more is known."""
+
 
 def _turn(event: Event) -> str:
     return str(event) if event.name else f"its {event}"
@@ -162,11 +166,11 @@ def deadlock(
     """An engine waits for a signal that cannot come; `waits_for` is who waits for whom."""
     if wait.threshold > total:
         why = f"only {total} will ever come"
-        way_out = "lower the threshold, or add the missing signal"
+        way_out = TOO_FEW
     else:
         why = f"only {reached} can come: the engines wait for each other"
         why += circle(engine, waits_for)
-        way_out = "lower the threshold, or move a wait behind what the other engine waits for"
+        way_out = EACH_OTHER
     return _stands(engine, event, wait, why, way_out)
 
 
