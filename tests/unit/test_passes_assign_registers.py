@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from effort import effort
 
 from headway import kernels, targets
 from headway.check import check
@@ -155,6 +156,18 @@ OPEN = {
 @pytest.mark.parametrize("body", OPEN, ids=list(OPEN.values()))
 def test_register_whose_value_has_no_form_stays(body: str):
     assert computed(engine(body), "s") is None
+
+
+def test_value_that_is_long_is_not_followed():
+    def calls(depth: int) -> int:
+        nest = "c waits A >= s"
+        for level in range(depth):
+            nest = f"loop i{level} n {{ {nest} s := s + 1 }}"
+        given = engine(f"registers s {nest} c waits A >= s")
+        assert computed(given, "s") is None
+        return effort(lambda: computed(given, "s"))
+
+    assert calls(48) < 1.5 * calls(24)
 
 
 def test_too_few_registers_are_refused():

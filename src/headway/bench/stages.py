@@ -36,6 +36,7 @@ PROGRAMS = (
     ("one loop", 100_000),
     ("triple nests", 297),
     ("triple nests", 990),
+    ("triple nests", 2_970),
 )
 """Shapes and instructions. Engines of triple nests want hundreds of registers, which takes time."""
 

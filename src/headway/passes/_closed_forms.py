@@ -38,6 +38,8 @@ Value = Polynomial | None
 """What a register holds; None = no form is known."""
 
 MOST_OPERATIONS = 6
+MOST_FACTORS = 256
+"""Of a value that is followed: in a nest its length grows with the square of the depth."""
 
 
 class NoFormError(Exception):
@@ -98,11 +100,11 @@ class Form:
         """Return what the register holds behind a node that names it, if it holds that before."""
         match node:
             case Assign() if node.register == self._register:
-                return _substituted(node.value, self._register, value)
+                return _followed(_substituted(node.value, self._register, value))
             case SyncLoop():
                 step = self.step(node)
                 trip = _substituted(node.trip, self._register, value)
-                return value + step * trip if value and step and trip else None
+                return _followed(value + step * trip) if value and step and trip else None
             case SyncWhile():
                 step = self.step(node)
                 return value if step and not step.terms else None
@@ -241,6 +243,12 @@ class Form:
             isinstance(leaf, RegisterRef) and leaf.name == self._register.name
             for leaf in leaves(expr)
         )
+
+
+def _followed(value: Value) -> Value:
+    """Return a value; None for one that is so long that nothing is computed from it."""
+    is_short = value and sum(len(product) for product, _ in value.terms) <= MOST_FACTORS
+    return value if is_short else None
 
 
 def _substituted(expr: Expr, register: RegisterRef, value: Value) -> Value:
