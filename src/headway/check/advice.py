@@ -137,7 +137,7 @@ class _Advice:
 
     def _late(self, need: Need, finding: Finding) -> Finding:
         """Tell what a wait for nothing is good for elsewhere."""
-        if not finding.help.startswith("remove the wait"):
+        if finding.help != findings.NOT_HERE:
             return finding
         instance, q = need.instance, finding.counter
         if self._past.depends(instance, q):

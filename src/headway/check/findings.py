@@ -12,6 +12,8 @@ from headway.sync.program import Flag, Semaphore
 TOO_FEW = "lower the threshold, or add the missing signal"
 EACH_OTHER = "lower the threshold, or move a wait behind what the other engine waits for"
 """What helps where an engine stands for ever, if nothing more is known."""
+NOT_HERE = "remove the wait, or move it to the instance that needs it"
+"""What helps where an instance does not depend on what it waits for."""
 
 
 def _turn(event: Event) -> str:
@@ -58,7 +60,7 @@ def late(
         help_text = f"lower the threshold by {position - needed}"
     else:
         need = f"does not depend on {wait.counter} here"
-        help_text = "remove the wait, or move it to the instance that needs it"
+        help_text = NOT_HERE
     return Finding(
         "late",
         str(instance),
