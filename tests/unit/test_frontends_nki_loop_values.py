@@ -337,3 +337,21 @@ def test_a_mask_of_an_operand_may_be_about_the_index_of_a_loop_alone(tmp_path: P
     np.testing.assert_allclose(results(traced, {"x": x})[0][:3], np.exp(x[:3]), rtol=1e-6)
     with pytest.raises(InvalidProgram, match="an operand whose mask leaves nothing"):
         recorded(tmp_path, body.replace("COUNT", "4"), args, "old")
+
+
+def test_a_masked_column_index_that_leaves_the_tensor_keeps_the_rows_of_its_turn(
+    tmp_path: Path,
+) -> None:
+    body = """
+        y = nl.ndarray((384, 16), dtype=nl.float32, buffer=nl.shared_hbm)
+        f = 8 + nl.arange(16)[None, :]
+        for i in nl.affine_range(3):
+            p = i * 128 + nl.arange(128)[:, None]
+            tile = nl.zeros((128, 16), dtype=nl.float32, buffer=nl.sbuf)
+            tile[...] = nl.load(x[p, f], mask=f < 20)
+            nl.store(y[p, nl.arange(16)[None, :]], value=tile)
+        return y
+    """
+    traced = recorded(tmp_path, body, {"x": "float32[384,20]"}, "old").traced()
+    x = np.random.default_rng(0).standard_normal((384, 20), dtype=np.float32)
+    np.testing.assert_array_equal(results(traced, {"x": x})[0][:, :12], x[:, 8:])

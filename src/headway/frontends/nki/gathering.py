@@ -47,13 +47,14 @@ def placed(view: Tensor, tensor: Tensor, parts: Sequence[Any]) -> Tensor:
     while rank > max((array.ndim for array, _, _ in arrays), default=rank):
         rank -= 1  # a tile of one dimension was given a second one, of size 1
     strides = [0] * rank
+    known = offset
     for array, extent, stride in arrays:
         first, even = described(array)
         leaves = (
             extent is not None and not 0 <= first + even.least <= first + even.greatest < extent
         )
         if even.steps is None or (leaves and even.greatest >= even.least):
-            return _tabled(view, offset, arrays, rank)
+            return _tabled(view, known, arrays, rank)  # a table counts all arrays from there
         offset = offset + first * stride
         for d, step in enumerate(even.steps, rank - array.ndim):
             strides[d] += step * stride
