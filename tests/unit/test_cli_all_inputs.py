@@ -119,3 +119,10 @@ def test_a_proof_takes_no_inputs(cli: Cli, synced: str) -> None:
     result = cli("check", "-", "--all-inputs", "--input", "n=2", stdin=synced)
     assert (result.code, result.out) == (1, "")
     assert result.err == "error: a proof is for all inputs: leave out --input\n"
+
+
+@pytest.mark.parametrize("other", [("--cost",), ("--certificate", "c.json")])
+def test_what_a_proof_does_not_look_at_is_refused(cli: Cli, other: tuple[str, ...]) -> None:
+    result = cli("check", "-", "--all-inputs", *other)
+    assert result.code == 2
+    assert "not allowed with argument --all-inputs" in result.err

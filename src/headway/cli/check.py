@@ -34,17 +34,18 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME",
         help="reference, compiled (for long runs; needs the extra fast) or auto (auto)",
     )
-    parser.add_argument("--cost", action="store_true", help="simulate what each late wait costs")
     parser.add_argument(
-        "--target", metavar="NAME", help="where to simulate that (the target of the program)"
+        "--target", metavar="NAME", help="where to simulate --cost (the target of the program)"
     )
     add_json(parser)
-    parser.add_argument(
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--cost", action="store_true", help="simulate what each late wait costs")
+    one.add_argument(
         "--all-inputs",
         action="store_true",
         help="prove for all inputs that nothing is early and nothing deadlocks",
     )
-    parser.add_argument(
+    one.add_argument(
         "--certificate", metavar="FILE", help="check a certificate of that, without searching"
     )
     parser.set_defaults(run=run)
