@@ -380,3 +380,14 @@ def test_a_place_that_is_computed_from_a_register_is_not_followed() -> None:
     synced = parse_sync(text.replace("done := done + 1", "done[0] := done[0] + 1"))
     (gap,) = certify(synced).gaps
     assert gap.reason == "seen % 2 is computed from a register, which is not followed"
+
+
+def test_a_division_by_zero_is_a_gap() -> None:
+    synced = parse_sync("""sync @p {
+      program @p { input n engine A engine B buffer b slots 2
+        loop i n { loop k 3 { A p writes(b[k % 2]) } B q reads(b[1]) } }
+      engine A { loop i n { loop k 3 { p waits B >= -1 } } }
+      engine B { registers s, t[2]
+        loop i n { loop k 3 { t[(i % k) % 2] := s + 1 s := s + 1 } q waits A >= t[1] } }
+    }""")
+    assert not certify(synced).is_complete

@@ -350,3 +350,15 @@ def test_long_loops_stay_and_a_program_does_not_become_twice_as_long():
     loops = " ".join(f"loop k{n} 60 {{ A p{n} reads(b) }}" for n in range(50))
     text = engine(f"program @t {{ engine A buffer b {loops} }}", "A", STRATEGY)
     assert text.count("loop") == 50
+
+
+@pytest.mark.parametrize("slot", ["3 % (k - 1)", "3 // k % 4", "9 * k", "k - 1"])
+def test_slots_that_are_wrong_only_where_no_run_comes_refuse_nothing(slot: str) -> None:
+    source = f"""program @p {{ input n input m engine A engine B buffer b slots 4
+      loop i m {{
+        if n {{ loop k 2 {{ A p writes(b[{slot}]) takes(3) }} loop k 2 {{ A t takes(1) }} }}
+        A q writes(b[i % 2]) takes(1)
+        B r reads(b[(i + 1) % 3]) takes(2)
+        if n {{ loop k 2 {{ B s reads(b[{slot}]) takes(3) }} }} }} }}"""
+    found = synced(source, STRATEGY)
+    assert check(found, {"n": 0, "m": 5}).verdict == "exact"

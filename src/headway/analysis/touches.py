@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from headway.analysis.frames import MAX_SLOTS, Frame, Frames, Terms
 from headway.analysis.slots import Shapes
+from headway.errors import InvalidInput
 from headway.ir.atoms import Atoms
 from headway.ir.expr import Expr, Iteration, Iterations, evaluate, leaves
 from headway.ir.program import Access, Program
@@ -67,7 +68,11 @@ class Touch:
             return self
         if not used | {loop for loop, _ in self.frame} <= iterations.keys():
             return self
-        slot = evaluate(self.slot, iterations, {}) - sum(c * iterations[q] for q, c in self.frame)
+        try:
+            slot = evaluate(self.slot, iterations, {})
+        except InvalidInput:
+            return self  # it divides by zero: no run comes here
+        slot -= sum(c * iterations[q] for q, c in self.frame)
         cell = place.cells[slot % place.slots]
         return replace(self, cell=cell, cells=(cell,))
 

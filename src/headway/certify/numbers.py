@@ -144,6 +144,8 @@ def known(rest: int, modulus: int = 0, least: float = -inf) -> Number:
 def operated(expr: Binary, value: Callable[[Form], Number]) -> Number:
     """Return what is known of an operation that is no sum or product."""
     a, b = value(linear(expr.left)), value(linear(expr.right))
+    if expr.operator in ("%", "//") and b.modulus == b.rest == 0:
+        return Number()  # no run goes on behind a division by zero
     if a.modulus == b.modulus == 0:
         return known(evaluate(Binary(expr.operator, a.rest, b.rest), {}, {}))
     if expr.operator == "%" and b.modulus == 0 < b.rest:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from headway.errors import InvalidInput
 from headway.ir.program import Instr, Node, Program
-from headway.ir.walk import branches, deep_nests
+from headway.ir.walk import branches, deep_nests, instructions
 from headway.ir.written_out import Copy, WrittenOut, lengths, written_out
 from headway.sync.program import EngineProgram, Exec
 from headway.sync.written_out import issuing
@@ -46,7 +47,23 @@ def _written_out(program: Program) -> WrittenOut:
             longest //= 2
         if _size(program.body, known, longest) == before:
             return WrittenOut(program, {})
-    return written_out(program, lambda loop: known.get(id(loop), longest + 1) <= longest)
+    try:
+        found = written_out(program, lambda loop: known.get(id(loop), longest + 1) <= longest)
+    except InvalidInput:
+        return WrittenOut(program, {})  # a subscript divides by zero: maybe no run comes there
+    return found if _is_inside(found) else WrittenOut(program, {})
+
+
+def _is_inside(written: WrittenOut) -> bool:
+    """Tell whether the slots of copies exist: those of code where no run comes need not."""
+    slots = {buffer.name: buffer.slots for buffer in written.program.buffers}
+    return all(
+        0 <= access.slot < slots[access.buffer]
+        for instr in instructions(written.program.body)
+        if instr.name in written.copies
+        for access in (*instr.reads, *instr.writes)
+        if isinstance(access.slot, int)
+    )
 
 
 def _size(body: tuple[Node, ...], known: Mapping[int, int], longest: int) -> int:
