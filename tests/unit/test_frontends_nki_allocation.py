@@ -211,6 +211,23 @@ def test_tiles_of_one_iteration_share_memory_if_they_have_to(tmp_path: Path) -> 
     np.testing.assert_array_equal(y, 4 * x)
 
 
+def test_a_tile_of_one_partition_shares_memory_with_one_of_all(tmp_path: Path) -> None:
+    body = """
+        y = nl.ndarray((128, 25000), dtype=nl.float32, buffer=nl.shared_hbm)
+        row = nl.load(x[0:1, :])
+        first = nl.ndarray((128, 25000), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=first, src=row.broadcast_to((128, 25000)))
+        second = nl.add(first, first)
+        nl.store(y, value=second)
+        return y
+    """
+    traced = recorded(tmp_path, body, {"x": "float32[128,25000]"}).traced()
+    assert len(traced.program.buffers) == 2
+    x = np.random.default_rng(0).standard_normal((128, 25000), dtype=np.float32)
+    (y,) = results(traced, {"x": x})
+    np.testing.assert_array_equal(y, np.broadcast_to(2 * x[:1], y.shape))
+
+
 def test_a_kernel_that_does_not_fit_is_an_error_at_its_tile(cli: Cli, tmp_path: Path) -> None:
     body = """
         kept = nl.load(x)

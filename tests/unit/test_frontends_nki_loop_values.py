@@ -355,3 +355,17 @@ def test_a_masked_column_index_that_leaves_the_tensor_keeps_the_rows_of_its_turn
     traced = recorded(tmp_path, body, {"x": "float32[384,20]"}, "old").traced()
     x = np.random.default_rng(0).standard_normal((384, 20), dtype=np.float32)
     np.testing.assert_array_equal(results(traced, {"x": x})[0][:, :12], x[:, 8:])
+
+
+def test_two_tiles_may_repeat_each_other_along_free_dimensions(tmp_path: Path) -> None:
+    body = """
+        y = nl.ndarray((128, 3, 8), dtype=nl.float32, buffer=nl.shared_hbm)
+        rows, taps = nl.load(x[:, :, :]), nl.load(w[:, :, :])
+        nl.store(y, value=nisa.tensor_tensor(rows, taps, np.multiply))
+        return y
+    """
+    args = {"x": "float32[128,3,8]", "w": "float32[128,3,1]"}
+    traced = recorded(tmp_path, body, args, "old").traced()
+    random = np.random.default_rng(0)
+    x, w = (random.standard_normal((128, 3, n), dtype=np.float32) for n in (8, 1))
+    np.testing.assert_array_equal(results(traced, {"x": x, "w": w})[0], x * w)

@@ -6,6 +6,7 @@ In a trace a loop is named by its level; here an instruction's loops are counted
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from headway.frontends.nki import literals
@@ -50,11 +51,17 @@ def values_of(
 
 
 def _memories(homes: Iterable[Home]) -> dict[str, Memory]:
-    """Return the memories by name; several homes may share one, which the first describes."""
+    """Return the memories by name.
+
+    Several homes may share one: the first, which is the widest, describes it, and it has the
+    partitions of the tallest.
+    """
     found: dict[str, Memory] = {}
     for home in homes:
         name, memory = home.memory()
-        found.setdefault(name, memory)
+        first = found.setdefault(name, memory)
+        if memory.shape and memory.shape[0] > first.shape[0]:
+            found[name] = replace(first, shape=(memory.shape[0], *first.shape[1:]))
     return found
 
 

@@ -147,7 +147,9 @@ def check_pair(name: str, first: Tensor, second: Tensor) -> None:
     """Check that two tiles of an element for element operation fit. Raise InvalidProgram."""
     rows = {tile.shape[0] for tile in (first, second)} - {1}
     columns = {prod(tile.shape[1:]) for tile in (first, second)} - {1}
-    if len(rows) > 1 or len(columns) > 1:
+    extents = zip(reversed(first.shape), reversed(second.shape), strict=False)
+    repeats = all(1 in pair or len(set(pair)) == 1 for pair in extents)
+    if len(rows) > 1 or (len(columns) > 1 and not repeats):
         raise problem(
             f"{name} of shapes {first.shape} and {second.shape}",
             rule="both have the same partitions and the same elements in each of them",
