@@ -60,3 +60,12 @@ def test_random_programs_keep_their_verdict_and_do_no_more() -> None:
             )
             less += sum(r.size for r in engine.registers) < sum(r.size for r in before.registers)
     assert less > 2
+
+
+@pytest.mark.parametrize("strategy", ["counted", "scoreboard"])
+def test_load_before_each_test_of_a_while_waits_for_what_the_last_turn_did(strategy: str) -> None:
+    program = parse("""program @p { input go[] engine A engine B pipelined buffer f
+      while t (go[t]) load c reads(f) { B p writes(f) takes(50, 9) A q takes(1) } }""")
+    inputs = {"go": [1, 1, 1, 0]}
+    verdict = check(synchronize(program, NO_SUMS, strategy), inputs)
+    assert verdict.verdict in ("exact", "late")

@@ -180,11 +180,12 @@ class Form:
                 yield self._replaced(node, value)
 
     def _loop(self, node: SyncLoop | SyncWhile, value: Value) -> Iterator[SyncNode]:
-        before, load = self._load(node.load, value)
+        step = self.step(node)
+        is_same = isinstance(node, SyncLoop) or (step is not None and not step.terms)
+        before, load = self._load(node.load, value if is_same else None)  # a while loads again
         if isinstance(node, SyncWhile) and (before or self._reads(node.condition)):
             raise NoFormError  # it is read again at every test
         yield from before
-        step = self.step(node)
         first = node.first if isinstance(node, SyncLoop) else 0
         begun = Polynomial.of(Iteration(node.iteration)) - Polynomial.of(first)
         body, _ = self.body(node.body, value + step * begun if value and step else None)
