@@ -656,6 +656,13 @@ TILES = """
             "nc_transpose of shape (128, 64) writes shape (128, 128)",
             "",
         ),
+        (
+            "nisa.nc_matmul(a, a)",  # as in the old style
+            "nc_matmul is missing 1 required positional argument: 'moving'",
+            "its parameters: dst, stationary, moving, accumulate, is_stationary_onezero, "
+            "is_moving_onezero, is_transpose, tile_position, tile_size, perf_mode, name",
+        ),
+        ("nisa.bn_stats(a)", "bn_stats has no data", "its parameters: dst, data"),
         ("a @ a", "@ of tensors", "use nl.matmul(a, b), or nisa.nc_matmul"),
         ("a.sum(axis=1)", "'a' has no attribute 'sum'", "use nl.sum(tile)"),
         ("a.T", "'a' has no attribute 'T'", "use nl.transpose(tile)"),

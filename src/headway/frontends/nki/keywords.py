@@ -45,6 +45,19 @@ def checked(call: str, function: Callable[..., Any], more: str = "") -> Callable
     def checking(*args: Any, **keywords: Any) -> Any:
         only(call, keywords, known)
         taken = keywords if takes_all else {k: v for k, v in keywords.items() if k in known}
-        return function(*args, **taken)
+        try:
+            return function(*args, **taken)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # not the call itself
+            raise problem(
+                _misfit(call, str(error)), help=f"its parameters: {', '.join(known)}"
+            ) from None
 
     return checking
+
+
+def _misfit(call: str, text: str) -> str:
+    """Say what Python says of a call that does not fit its parameters, of the kernel's call."""
+    fact = text.partition("() ")[2]
+    return f"{call} is {fact}" if fact.startswith("missing") else f"{call} {fact}"

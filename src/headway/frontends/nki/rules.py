@@ -87,6 +87,8 @@ def check_column(name: str, role: str, value: object) -> None:
 _NEEDED = {
     "activation": "op data",
     "activation_reduce": "op data reduce_op",
+    "bn_aggr": "data",
+    "bn_stats": "data",
     "dropout": "data prob",
     "max8": "src",
     "memset": "value",
