@@ -64,7 +64,9 @@ class Order:
         """Return the waits of each step without those that others imply."""
         keys = self._sites.keys
         captured = {site for waits in needs for _, _, _, site in waits if site is not None}
-        self._find_closing({keys[site] for site in captured})
+        awaited = {keys[site] for site in captured}
+        if len(awaited) > 1:
+            self._find_closing(awaited)
         if not self._closing:
             return needs
         found = list(needs)
