@@ -149,10 +149,11 @@ def test_an_engine_that_writes_to_hbm(failure: Failure) -> None:
     )
 
 
-def test_a_decision_about_the_index_of_a_device_loop(failure: Failure) -> None:
-    body = """
+@pytest.mark.parametrize("decision", ["i > 3", "i == 0", "i != 0", "i % 2", "not i"])
+def test_a_decision_about_the_index_of_a_device_loop(failure: Failure, decision: str) -> None:
+    body = f"""
         def body(i):
-            if i > 3:
+            if {decision}:
                 nl.load(x[0:128, :])
         nl.fori_loop(0, 8, body)
         """
@@ -663,6 +664,16 @@ TILES = """
             "is_moving_onezero, is_transpose, tile_position, tile_size, perf_mode, name",
         ),
         ("nisa.bn_stats(a)", "bn_stats has no data", "its parameters: dst, data"),
+        (
+            "a[:, 0:8].broadcast_to((128, 16))",
+            "broadcast of shape (128, 8) to (128, 16)",
+            "only a size of 1 is repeated",
+        ),
+        (
+            "nisa.tensor_copy(dst=a, src=a, engine='vectr')",
+            "there is no engine 'vectr'",
+            "engines: tensor, vector, scalar, gpsimd, sync, unknown",
+        ),
         ("a @ a", "@ of tensors", "use nl.matmul(a, b), or nisa.nc_matmul"),
         ("a.sum(axis=1)", "'a' has no attribute 'sum'", "use nl.sum(tile)"),
         ("a.T", "'a' has no attribute 'T'", "use nl.transpose(tile)"),

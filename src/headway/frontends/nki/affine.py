@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headway.frontends.nki.places import problem
+from headway.frontends.nki.places import is_asked_by_kernel, problem
 
 Terms = tuple[tuple[int, int], ...]
 
@@ -46,6 +46,17 @@ class Sym:
         if any(part % divisor for part in (self.const, *(f for _, f in self.terms))):
             raise self._concrete()
         return number(self.const // divisor, tuple((v, f // divisor) for v, f in self.terms))
+
+    def __mod__(self, divisor: object) -> int:
+        raise self._concrete()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare as values; a kernel that compares with a number makes a decision."""
+        if isinstance(other, Sym):
+            return self.const == other.const and self.terms == other.terms
+        if isinstance(other, int) and is_asked_by_kernel():
+            raise self._concrete()
+        return False
 
     def __index__(self) -> int:
         raise self._concrete()

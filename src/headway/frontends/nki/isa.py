@@ -53,6 +53,7 @@ _NO_VALUES = {"topk": "the public documentation says two things about the layout
 _USUAL_ENGINE = {"rand_get_state": "gpsimd"}
 # What these make has the shape of their destination.
 _SHAPED = frozenset({"iota", "rand2", "rand_get_state", "rng"})
+_ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync", "unknown")
 # The cost of these follows the operand that is streamed.
 _SIZED_BY = {"tensor_reduce": "data", "tensor_partition_reduce": "data"}
 _FUNCTIONS_OF_SUMS = frozenset({"activation", "activation_reduce"})
@@ -170,7 +171,10 @@ def _engine(bound: Arguments) -> str:
     if not bound.get("engine"):
         return ""
     name = str(bound["engine"]).rsplit(".", 1)[-1]
-    return "" if name in ("unknown", "unknown_engine") else name.removesuffix("_engine")
+    engine = name.removesuffix("_engine")
+    if engine not in _ENGINES:
+        raise problem(f"there is no engine {name!r}", help=f"engines: {', '.join(_ENGINES)}")
+    return "" if engine == "unknown" else engine
 
 
 def nc_matmul(is_old: bool) -> Callable[..., Any]:

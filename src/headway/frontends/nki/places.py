@@ -6,12 +6,15 @@ import inspect
 import linecache
 import os
 import re
+import sys
 from functools import cache
 from types import FrameType
 
 from headway.errors import Diagnostic, InvalidProgram, Location
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_NO_KERNELS = ("<", os.path.dirname(inspect.__file__), _OWN)
+"""How the names of files begin that hold no kernels: made by Python, its library, and ours."""
 _ASSIGNED = re.compile(r"\s*([A-Za-z_]\w*)(?:\[[^=]*\])?\s*[-+*]?=[^=]")
 _LOOPED = re.compile(r"\bfor\s+([A-Za-z_]\w*)\s+in\b")
 _LINES_UP = 6
@@ -36,6 +39,12 @@ def kernel_frame() -> FrameType | None:
             return frame
         frame = frame.f_back
     return None
+
+
+def is_asked_by_kernel() -> bool:
+    """Tell whether the method that calls this was called by a line of the kernel itself."""
+    asking = sys._getframe(2).f_code.co_filename  # pyright: ignore[reportPrivateUsage]
+    return not asking.startswith(_NO_KERNELS)
 
 
 _is_own: dict[str, bool] = {}

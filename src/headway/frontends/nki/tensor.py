@@ -193,6 +193,11 @@ class Tensor(Views):
             offsets = self.table.offsets.reshape(_padded(self.shape, len(wanted)))
             return self._tabled(_numpy().broadcast_to(offsets, wanted))
         pad = len(wanted) - self.ndim
+        ours = (1,) * pad + self.shape
+        if pad < 0 or any(n not in (1, size) for n, size in zip(ours, wanted, strict=True)):
+            raise problem(
+                f"broadcast of shape {self.shape} to {wanted}", rule="only a size of 1 is repeated"
+            )
         strides = [0] * max(0, pad) + [a.stride if a.size != 1 else 0 for a in self.axes]
         return self._rearranged(wanted, strides[-len(wanted) :])
 
