@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.analysis.levels import NEVER, SPAN, Levels, Shift
+from headway.analysis.levels import FAR, NEVER, SPAN, Levels, Shift
 
 Q = 0
 
@@ -39,6 +39,14 @@ def test_lower_bound_of_levels_of_two_zones_holds_for_both():
     assert levels.meet(Q, 3, SPAN + 5) == 3
     assert levels.meet(Q, 7, SPAN - 2) == 5
     assert levels.meet(Q, NEVER, SPAN) == NEVER
+
+
+def test_lower_bound_is_looked_for_only_so_far():
+    levels = in_loop(7)
+    for zone in range(2, FAR + 2):
+        levels.open(Q, zone, (zone - 1) * SPAN + 1)  # one loop after the other
+    assert levels.meet(Q, 3, (FAR - 1) * SPAN) == 3
+    assert levels.meet(Q, 3, (FAR + 1) * SPAN) == NEVER
 
 
 def test_upper_bound_of_levels_of_two_zones_holds_for_both():

@@ -24,6 +24,7 @@ program @p {{
   queue Q on SP
   buffer q slots 2
   buffer u slots 2
+  buffer b slots 2 shape(4)
   loop j m {{
     loop i n {{
       {body}
@@ -35,15 +36,15 @@ LOADS = "SP load_q triggers(Q) writes(q[i % 2])\nSP load_u triggers(Q) writes(u[
 INPUTS = [{"m": m, "n": n, "k": [0, 1, 1, 0, 1]} for m in (0, 1, 3) for n in (0, 1, 2, 3, 5)]
 
 
-def waits(body: str) -> dict[str, list[str]]:
-    """Return what each instruction of SP waits for; the engine programs are exact."""
+def waits(body: str, engine: str = "SP") -> dict[str, list[str]]:
+    """Return what each instruction of an engine waits for; the engine programs are exact."""
     program = bind(parse(FRAME.format(body=body)), TARGET)
     synced = STRATEGY.synchronize(program, TARGET)
     for inputs in INPUTS:
         assert check(synced, inputs).verdict == "exact"
     return {
         node.instr: [str(wait) for wait in node.waits]
-        for node in walk_sync(synced.engine("SP").body)
+        for node in walk_sync(synced.engine(engine).body)
         if isinstance(node, Exec)
     }
 
@@ -51,6 +52,12 @@ def waits(body: str) -> dict[str, list[str]]:
 def test_what_is_never_later_is_not_waited_for_again():
     found = waits(LOADS + "PE up reads(u[i % 2])\nPE down reads(q[i % 2])")
     assert found == {"load_q": ["PE >= access.PE.q[i % 2]"], "load_u": []}
+
+
+def test_one_stays_of_equal_waits_of_a_step_that_another_one_implies_and_that_imply_it():
+    load = "SP load triggers(Q) writes(b[i % 2])\n"
+    found = waits(load + "PE use reads(b[k[i] % 2][0:4], b[k[i] % 2][0:2])", "PE")
+    assert found == {"use": ["Q >= write.Q.b[k[i] % 2]"]}
 
 
 def test_captures_that_are_always_equal_are_one():
