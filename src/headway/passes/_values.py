@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import lcm
 
+from headway.ir.atoms import static_box
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, While
 from headway.passes._polynomial import Polynomial
@@ -40,9 +41,12 @@ def _accesses(accesses: tuple[Access, ...], rule: Rule) -> tuple[Access, ...]:
 
 
 def _access(access: Access, rule: Rule) -> Access:
-    box = access.box
-    if box is not None:
-        box = tuple((mapped(low, rule), mapped(high, rule)) for low, high in box)
+    """Return an access with other values.
+
+    A box with run-time bounds becomes all of its slot, which it stands for even where the bounds
+    are known then: dependences are those of the program before.
+    """
+    box = access.box if static_box(access) is not None else None
     return Access(access.buffer, mapped(access.slot, rule), box)
 
 
