@@ -141,3 +141,11 @@ def test_schedule_of_a_long_run_is_told_from_near_its_end():
         "complete p[15], issue p[16], complete p[16], issue p[17], complete p[17], issue p[18], "
         "complete p[18], issue p[19], complete p[19], issue w[]"
     ) in str(finding)
+
+
+def test_nobody_passes_a_barrier_before_the_waits_in_front_of_it_hold():
+    program = "engine A engine B A p takes(1) B q takes(1)"
+    found = explore(
+        synced("engine A { p wait B >= 1 barrier } engine B { barrier q }", program), {}
+    )
+    assert found.verdict == "deadlock"

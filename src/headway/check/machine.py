@@ -90,7 +90,8 @@ def machine(
     Without needs it is not known what is early, nor what is out of turn. Waits for a counter whose
     semaphore is `wrapping` become conditions on what it reads.
     """
-    builder = _Builder(sync, needs, events, wrapping)
+    apart = {engine: tuple(_apart(row)) for engine, row in events.items()}
+    builder = _Builder(sync, needs, apart, wrapping)
     steps = tuple(tuple(builder.steps(engine)) for engine in builder.engines)
     if builder.is_disordered:
         return None
@@ -104,6 +105,15 @@ def machine(
         required,
         builder.signals,
     )
+
+
+def _apart(row: Sequence[Event]) -> Iterator[Event]:
+    """Yield events with waits in front of a barrier apart: nobody passes it before they hold."""
+    for event in row:
+        if event.kind == "barrier" and event.waits:
+            yield event._replace(kind="wait")
+            event = event._replace(waits=())
+        yield event
 
 
 def ideal_machine(given: Machine, serial: frozenset[str]) -> Machine:

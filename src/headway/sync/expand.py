@@ -51,9 +51,12 @@ class ConcreteWait(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What an engine does next, after its waits hold. `end` is the end of its program."""
+    """What an engine does next, after its waits hold. `end` is the end of its program.
 
-    kind: Literal["exec", "load", "set", "barrier", "end"]
+    `wait` is nothing but its waits: those in front of a barrier, where they have to be apart.
+    """
+
+    kind: Literal["exec", "load", "set", "barrier", "wait", "end"]
     name: str
     iteration: tuple[int, ...]
     waits: tuple[ConcreteWait, ...]
