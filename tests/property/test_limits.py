@@ -62,7 +62,7 @@ def test_counts_around_the_largest_are_right_for_every_width(width: int) -> None
 @pytest.mark.parametrize("part", range(PARTS))
 def test_all_limits_together_make_nothing_early_and_nobody_stand_still(part: int) -> None:
     for seed in range(part, PROGRAMS // 2, PARTS):
-        case = generate(seed, Shape(10, 200, seed % 3 == 0, silent=0.2, fused=0.4))
+        case = generate(seed, Shape(10, 200, seed % 3 == 0, 0.2, 0.4, relapses=0.5))
         dice = random.Random(seed)
         limits = {name: dice.choice(values) for name, values in CHOICES.items()}
         for strategy in (*STRATEGIES, "phase"):
@@ -97,7 +97,7 @@ def test_judge_finds_mutants_of_programs_that_had_to_fit() -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_limit_makes_an_instance_early_or_an_engine_stand_still(part: int) -> None:
     for seed in range(part, PROGRAMS, PARTS):
-        case = generate(seed, Shape(12, 400, control_in_memory=seed % 3 == 0))
+        case = generate(seed, Shape(12, 400, seed % 3 == 0, relapses=seed % 2))
         limits = NARROW[seed // PARTS % len(NARROW)]
         for strategy in STRATEGIES:
             try:

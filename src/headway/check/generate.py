@@ -45,7 +45,10 @@ LATENCIES = (1, 5, 10, 20, 50)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large and how odd a random program is; `silent` and what follows it are shares."""
+    """How large and how odd a random program is; `silent` and what follows it are shares.
+
+    `relapses` is that of the while loops whose condition would hold again after it has ended them.
+    """
 
     instructions: int = 16
     instances: int = 1000
@@ -54,6 +57,7 @@ class Shape:
     fused: float = 0
     bands: float = 0
     walks: float = 0
+    relapses: float = 0
 
 
 class Case(NamedTuple):
@@ -260,9 +264,20 @@ class _Generator:
 
     def _while(self, depth: int, loops: tuple[str, ...]) -> While:
         name = self._name("t")
-        condition = Binary("<", Iteration(name), self._table(3, loops))
+        condition: Expr
+        if self.shape.relapses and self.dice.random() < self.shape.relapses:
+            condition = self._relapse(name)
+        else:
+            condition = Binary("<", Iteration(name), self._table(3, loops))
         control = self._control(loops)
         return While(name, condition, self._body(depth + 1, (*loops, name)), control)
+
+    def _relapse(self, loop: str) -> Expr:
+        """Return a condition that fails within four turns and may hold in later ones."""
+        name, turns = self._name("n"), self.dice.randint(0, 3)
+        later = [self.dice.randint(0, 1) for _ in range(LIST_LENGTH - turns - 1)]
+        self.inputs[name] = [*[1] * turns, 0, *later]
+        return Input(name, Binary("%", Iteration(loop), LIST_LENGTH))
 
     def _if(self, depth: int, loops: tuple[str, ...]) -> If:
         condition = self._table(1, loops)
