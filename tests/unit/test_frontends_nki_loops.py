@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -471,3 +472,18 @@ def test_nothing_stays_behind(traced: Traced) -> None:
 def test_a_file_lists_its_kernels(traced: Traced, tmp_path: Path) -> None:
     traced(COPY.replace("LOOP", "range(8)"))
     assert kernels(tmp_path / "kernels.py") == ("kernel",)
+
+
+def test_file_that_has_just_changed_is_traced_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    found: list[object] = []
+    for count in (3, 4):
+        path = tmp_path / "kernels.py"
+        body = f"    for i in nl.affine_range({count}):\n        nl.load(x[i])\n"
+        path.write_text(OLD + body)
+        os.utime(path, (1_000_000_000, 1_000_000_000))  # within a second, and as long as before
+        program = record(path, "kernel", {"x": ArgSpec.parse("float32[4,128,8]")}).program()
+        found += [node.trip for node in walk(program.body) if isinstance(node, Loop)]
+    assert found == [3, 4]

@@ -11,9 +11,10 @@ import os
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, redirect_stdout
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from headway.errors import Diagnostic, HeadwayError, InvalidInput
 from headway.frontends.nki import placeholders, standins
@@ -116,15 +117,26 @@ def _execute(name: str, path: Path, finder: placeholders.Finder) -> ModuleType:
             finder.missing.add(missing)
 
 
+class _AsItIs(SourceFileLoader):
+    """Compiles a file as it is now: what is cached may be older, of the same second and size."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the compiled file. Raise SyntaxError."""
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
 def _executed(name: str, path: Path) -> ModuleType:
-    spec = spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise InvalidInput(Diagnostic(f"{str(path)!r} is not a Python file"))
+    loader = _AsItIs(name, str(path))
+    spec = ModuleSpec(name, loader, origin=str(path))
+    spec.has_location = True  # files look for others beside `__file__`
     module = module_from_spec(spec)
     module.__dict__["range"] = TracedRange
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except (HeadwayError, ModuleNotFoundError):
         raise
     except SyntaxError as error:
