@@ -96,6 +96,12 @@ def test_other_loops_stay_as_they_are(body: str):
     assert peeled(body) == before
 
 
+def test_a_loop_that_never_runs_stays_as_it_is():
+    text = "program @p { buffer x A w writes(x) loop i min(0 * 2, 5) { B r reads(x) } }"
+    synced = synchronize(parse(text), "generic", "scoreboard")
+    assert check(synced, {}).verdict == "exact"
+
+
 def test_waits_that_are_the_same_in_the_first_iteration_are_one():
     assert text("loop i n { add waits B >= s[1], B >= s[(i + 1) % 2] use }") == (
         "if n != 0 { add at i 0 waits B >= s[1] use at i 0"

@@ -49,11 +49,14 @@ LONGEST = 64
 
 
 def is_short(loop: SyncLoop) -> bool:
-    """Tell whether a loop is one for which this is done: innermost, short, straight-line code."""
+    """Tell whether a loop is one for which this is done: innermost, short, straight-line code.
+
+    Its trip count is known only in the run: one that is always 0 has no first iteration.
+    """
     return (
         loop.load is None
         and not loop.first
-        and not isinstance(loop.trip, int)
+        and any(True for _ in leaves(loop.trip))
         and len(loop.body) <= LONGEST
         and all(isinstance(node, Exec | Waits | Assign) for node in loop.body)
     )
