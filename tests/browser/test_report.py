@@ -270,6 +270,22 @@ def test_theme_and_print(shown: "Page") -> None:
     assert shown.pdf()[:4] == b"%PDF"
 
 
+def test_escape_closes_the_keys_and_keeps_what_is_chosen(shown: "Page") -> None:
+    shown.evaluate(CHOSEN)
+    shown.keyboard.press("?")
+    assert shown.locator("#help").is_visible()
+    shown.keyboard.press("Escape")
+    shown.wait_for_function("!document.querySelector('#help').open")
+    assert shown.evaluate("headway.chosen !== null")
+    shown.keyboard.press("Escape")
+    assert shown.evaluate("headway.chosen === null")
+
+
+CHOSEN = """() => {
+  const run = headway.model.runs[0];
+  headway.choose({ run, counter: run.counters.indexOf("tensor"), index: 0 });
+}"""
+
 PRINTED = """async () => {
   headway.print(true);
   await new Promise((done) => setTimeout(done));

@@ -262,6 +262,7 @@ class Page {
   }
 
   key(event) {
+    if ($("#help").open) return; // Escape is the browser's then: it closes the keys
     if (event.target.matches("input, select")) {
       if (event.key === "Escape") event.target.blur();
       return;
