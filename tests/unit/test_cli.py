@@ -231,8 +231,15 @@ def test_bad_program_is_one_short_error(cli: Cli, command: str, bad: str) -> Non
 def test_text_that_is_not_utf8_says_which_byte(cli: Cli) -> None:
     assert cli("show", "-", stdin=b"program\n\xff").err == (
         "<stdin>:2:1: error: byte 0xff is not UTF-8 text\n"
-        "  help: a program is a text file; this one looks binary\n"
+        "  help: a program is a file of UTF-8 text: save it as UTF-8, or name another file\n"
     )
+
+
+@pytest.mark.parametrize("command", ["compare", "report"])
+def test_a_list_without_a_strategy_is_refused(cli: Cli, command: str) -> None:
+    result = cli(command, "sync-chain", "--strategies", "")
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "error: --strategies names no strategy\n"
 
 
 def test_unknown_program_name_is_answered_with_kernels(cli: Cli) -> None:

@@ -113,6 +113,9 @@ def test_a_file_that_is_no_certificate_is_an_invalid_input(
     result = cli("check", "-", "--certificate", str(proof), stdin=synced)
     assert (result.code, result.out) == (1, "")
     assert "is not JSON" in result.err
+    assert result.err.endswith(
+        "help: headway sync PROGRAM --certificate FILE writes a certificate\n"
+    )
 
 
 def test_a_proof_takes_no_inputs(cli: Cli, synced: str) -> None:

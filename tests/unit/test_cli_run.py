@@ -43,7 +43,19 @@ def test_the_text_says_what_came_out(cli: Cli, kernel: list[str]) -> None:
     result = cli(*kernel, "--orders", "1", "--seed", "5")
     assert result.code == 0
     assert "12 instructions in sequential order\nresult 1: float32[512,16], mean " in result.out
-    assert result.out.endswith("1 concurrent orders: every buffer holds the same bytes\n")
+    assert result.out.endswith("1 concurrent order: every buffer holds the same bytes\n")
+
+
+def test_values_alone_claim_nothing_about_orders(cli: Cli, kernel: list[str]) -> None:
+    result = cli(*kernel, "--orders", "0")
+    assert result.code == 0
+    assert result.out.endswith("\nno concurrent order was tried\n")
+
+
+def test_a_seed_below_0_is_a_wrong_usage(cli: Cli, kernel: list[str]) -> None:
+    result = cli(*kernel, "--seed", "-1")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("error: argument --seed: '-1' is not a number of at least 0\n")
 
 
 def test_a_planted_early_wait_is_noticed(cli: Cli, kernel: list[str]) -> None:

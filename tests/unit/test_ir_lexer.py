@@ -59,7 +59,7 @@ def test_bytes_that_are_not_text_are_refused_at_their_place() -> None:
     assert caught.value.diagnostics[0].at == Location("a.hwy", 2, 2)
     assert str(caught.value) == (
         "a.hwy:2:2: error: byte 0xff is not UTF-8 text\n"
-        "  help: a program is a text file; this one looks binary"
+        "  help: a program is a file of UTF-8 text: save it as UTF-8, or name another file"
     )
 
 

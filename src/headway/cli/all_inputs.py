@@ -84,7 +84,12 @@ def read_certificate(name: str) -> Certificate:
     try:
         return from_json(json.loads(read_text(name)))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise InvalidInput(Diagnostic(f"{name} is not JSON: {error}")) from None
+        raise InvalidInput(
+            Diagnostic(
+                f"{name} is not JSON: {error}",
+                help="headway sync PROGRAM --certificate FILE writes a certificate",
+            )
+        ) from None
 
 
 def write_certificate(synced: SyncProgram, name: str) -> None:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, TypedDict
 
 from headway.cli.kernel_arguments import add_tracing
+from headway.errors import InvalidInput
 
 
 class HelpTexts(TypedDict):
@@ -142,6 +143,29 @@ def positive(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
     raise ArgumentTypeError(f"{text!r} is not a number above 0")
+
+
+def natural(text: str) -> int:
+    """Return a number of at least 0, as the `type` of an argument."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a number of at least 0")
+
+
+def chosen_strategies(text: str | None) -> list[str] | None:
+    """Return the names of --strategies, at least one; None if nothing is said."""
+    return _some(chosen_names(text), "--strategies names no strategy")
+
+
+def chosen_kernels(text: str | None) -> list[str] | None:
+    """Return the names of --kernels, at least one; None if nothing is said."""
+    return _some(chosen_names(text), "--kernels names no kernel")
+
+
+def _some(names: list[str] | None, message: str) -> list[str] | None:
+    if names == []:
+        raise InvalidInput(message)
+    return names
 
 
 def chosen_names(text: str | None) -> list[str] | None:

@@ -9,7 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from headway.cli.arguments import add_command, add_json
+from headway.cli.arguments import add_command, add_json, chosen_kernels, positive
+from headway.errors import InvalidInput
 
 
 def add_parser(subparsers: Any) -> None:
@@ -32,7 +33,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--calibration", action="store_true", help="the model beside published times instead"
     )
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: one per core)")
+    parser.add_argument(
+        "--jobs", type=positive, metavar="N", help="processes (default: one per core)"
+    )
     parser.add_argument(
         "--scheduler", metavar="ADDRESS", help="measure on the workers of this Dask scheduler"
     )
@@ -55,6 +58,16 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: Namespace) -> int:
     """Run this command."""
+    try:
+        return _calibration(args) if args.calibration else _suite(args)
+    except OSError as error:
+        if error.filename is None:  # a closed pipe, a full disk
+            raise
+        message = f"cannot use {str(error.filename)!r}: {str(error.strerror).lower()}"
+        raise InvalidInput(message) from None
+
+
+def _suite(args: Namespace) -> int:
     from headway import kernels
     from headway.bench.allocation import points as allocated
     from headway.bench.page import page
@@ -62,9 +75,7 @@ def run(args: Namespace) -> int:
     from headway.bench.run import executor, measured
     from headway.cli.files import print_json
 
-    if args.calibration:
-        return _calibration(args)
-    chosen = tuple(args.kernels.split(",")) if args.kernels else ()
+    chosen = tuple(chosen_kernels(args.kernels) or ())
     for name in chosen:
         kernels.load(name)  # an unknown name is an error before anything is measured
     folder: Path = args.results

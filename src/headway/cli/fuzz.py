@@ -17,6 +17,7 @@ from headway.cli.arguments import (
     add_json,
     add_strategies,
     chosen_names,
+    chosen_strategies,
     positive,
 )
 from headway.cli.codes import CHECK_FAILED
@@ -100,10 +101,7 @@ def run(args: Namespace) -> int:
     from headway import strategies
     from headway.errors import InvalidInput
 
-    named = chosen_names(args.strategies)
-    chosen = strategies.names() if named is None else tuple(named)
-    if not chosen:
-        raise InvalidInput("--strategies names no strategy")
+    chosen = tuple(chosen_strategies(args.strategies) or strategies.names())
     options = chosen_names(args.options) or []
     tried = tuple(way for name in chosen for way in ways(name, options))
     if not Path(args.output).is_dir():  # better now than when something has been found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from headway import kernels
-from headway.cli.arguments import chosen_names, chosen_passes
+from headway.cli.arguments import chosen_passes, chosen_strategies
 from headway.cli.files import STANDARD_INPUT, display_name, read_text
 from headway.cli.inputs import Value, chosen_target, parse_inputs, parse_params, resolve
 from headway.cli.kernel_arguments import is_nki, traced, tracing_options
@@ -95,7 +95,7 @@ def setting(args: Namespace) -> Setting:
         source.program,
         all_inputs(source, args),
         chosen_target(args.target, args.limit),
-        chosen_names(args.strategies),
+        chosen_strategies(args.strategies),
         chosen_passes(args.passes),
     )
 

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from headway.cli.arguments import add_command, add_inputs, add_json, add_strategy, add_target
+from headway.cli.arguments import (
+    add_command,
+    add_inputs,
+    add_json,
+    add_strategy,
+    add_target,
+    natural,
+)
 from headway.cli.codes import CHECK_FAILED
 from headway.cli.kernel_arguments import add_kernel
 from headway.errors import Diagnostic, InvalidInput, InvalidProgram
@@ -41,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
         "--orders", type=int, default=3, metavar="N", help="so many concurrent orders (3)"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the values and latencies (0)"
+        "--seed", type=natural, default=0, metavar="N", help="of the values and latencies (0)"
     )
     parser.add_argument(
         "--binary",
@@ -165,10 +172,16 @@ def _print(args: Namespace, sync: SyncProgram, outcome: Outcome, planted: str) -
     for name, value in _shown(outcome):
         print(f"{name}: {value}")
     if outcome.is_equal:
-        print(f"{outcome.orders} concurrent orders: every buffer holds the same bytes")
+        print(_equal(outcome.orders))
     else:
         names = ", ".join(outcome.different)
         print(f"concurrent order {outcome.order}: other bytes in {names}")
+
+
+def _equal(orders: int) -> str:
+    if orders == 0:
+        return "no concurrent order was tried"
+    return f"{orders} concurrent order{'s'[: orders > 1]}: every buffer holds the same bytes"
 
 
 def _shown(outcome: Outcome) -> Iterator[tuple[str, str]]:

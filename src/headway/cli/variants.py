@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from headway.cli.arguments import chosen_names, chosen_passes
+from headway.cli.arguments import chosen_passes, chosen_strategies
 from headway.cli.inputs import chosen_target, parse_inputs, resolve
 from headway.cli.kernel_arguments import recorded, traced
 from headway.comparison import Comparison, aligned, duration
@@ -29,7 +29,7 @@ class Variant:
 
 def variants(args: Namespace) -> dict[str, Variant]:
     """Compare strategies for each of `--buffers A,B`, on one trace. Raise HeadwayError."""
-    names, passes = chosen_names(args.strategies), chosen_passes(args.passes)
+    names, passes = chosen_strategies(args.strategies), chosen_passes(args.passes)
     target = chosen_target(args.target, args.limit)
     trace = recorded(args)
     found: dict[str, Variant] = {}

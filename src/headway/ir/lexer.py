@@ -124,6 +124,6 @@ def decode(data: bytes, file: str) -> str:
             Diagnostic(
                 f"byte 0x{data[error.start]:02x} is not UTF-8 text",
                 Location(file, line, column),
-                help="a program is a text file; this one looks binary",
+                help="a program is a file of UTF-8 text: save it as UTF-8, or name another file",
             )
         ) from None
