@@ -281,6 +281,22 @@ def test_escape_closes_the_keys_and_keeps_what_is_chosen(shown: "Page") -> None:
     assert shown.evaluate("headway.chosen === null")
 
 
+def test_a_narrow_page_shows_what_is_chosen_below_the_timelines(shown: "Page") -> None:
+    shown.set_viewport_size({"width": 800, "height": 600})
+    shown.evaluate(CHOSEN)
+    details = shown.locator("#details").bounding_box()
+    code = shown.locator("#inspect .listing").bounding_box()
+    assert details
+    assert code
+    assert details["height"] > 150
+    assert code["height"] > 100
+    timelines = shown.locator("#left").bounding_box()
+    assert timelines
+    assert details["y"] >= timelines["y"] + timelines["height"]
+    shown.locator("#inspect .listing").scroll_into_view_if_needed()
+    assert shown.evaluate("document.documentElement.scrollWidth") == 800
+
+
 CHOSEN = """() => {
   const run = headway.model.runs[0];
   headway.choose({ run, counter: run.counters.indexOf("tensor"), index: 0 });
