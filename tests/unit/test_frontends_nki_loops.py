@@ -434,6 +434,21 @@ def test_a_peeled_loop_cannot_have_a_dynamic_bound(traced: Traced) -> None:
     )
 
 
+def test_a_loop_that_stays_unrolled_in_one_execution_cannot_have_a_dynamic_bound(
+    traced: Traced,
+) -> None:
+    trace = traced(
+        """
+        for j in range(2):
+            for k in range(4):
+                tile = nl.load(x[nl.ds(k * (1 + j * k) * 32, 128), :])
+        """
+    )
+    assert loops(trace) == [("k", 4)]  # rows 0, 64, 192 and 384 are no loop
+    with pytest.raises(HeadwayError, match=r"'k'.*: some of its executions stayed unrolled"):
+        trace.program({"k": "n"})
+
+
 def test_a_tile_that_outlives_its_dynamic_loop_is_an_error(traced: Traced) -> None:
     trace = traced(
         """

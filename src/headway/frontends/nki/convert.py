@@ -16,7 +16,7 @@ from headway.frontends.nki.meanings import Placed, values_of
 from headway.frontends.nki.memory import Buffers, Memory
 from headway.frontends.nki.names import Namer, plain
 from headway.frontends.nki.places import diagnostic
-from headway.frontends.nki.record import Operand, Storage, TraceNode
+from headway.frontends.nki.record import DeviceLoop, Op, Operand, Storage, TraceNode
 from headway.frontends.nki.reroll import Rolled, RolledNode, RolledOp
 from headway.frontends.nki.slots import Located, located
 from headway.ir.expr import Binary, Expr, Input, Iteration
@@ -50,7 +50,7 @@ def convert(
     namer = Namer()
     for engine in (*ENGINES, *QUEUES):
         namer.unique(engine)
-    inputs = _bounded(rolled, bounds)
+    inputs = _bounded(recorded, rolled, bounds)
     for input in dict.fromkeys(inputs.values()):
         namer.unique(input)
     memory = Memory(recorded, rolled, set(inputs), buffers, namer, results)
@@ -79,7 +79,9 @@ def loops(nodes: tuple[RolledNode, ...]) -> Iterator[Rolled]:
             yield from loops(node.body)
 
 
-def _bounded(rolled: tuple[RolledNode, ...], bounds: Mapping[str, str]) -> dict[int, str]:
+def _bounded(
+    recorded: list[TraceNode], rolled: tuple[RolledNode, ...], bounds: Mapping[str, str]
+) -> dict[int, str]:
     """Return the input of each loop site in `bounds`. Raise InvalidInput if one cannot have it."""
     found: dict[int, str] = {}
     known = list(loops(rolled))
@@ -92,8 +94,37 @@ def _bounded(rolled: tuple[RolledNode, ...], bounds: Mapping[str, str]) -> dict[
             )
         for loop in matching:
             _check_boundable(loop)
+            if loop.site not in found and _is_partly_unrolled(loop.site, recorded, rolled):
+                raise _unboundable(loop, "some of its executions stayed unrolled")
             found[loop.site] = input
     return found
+
+
+def _is_partly_unrolled(
+    site: int, recorded: list[TraceNode], rolled: tuple[RolledNode, ...]
+) -> bool:
+    """Tell whether operations of that loop are left outside it, where no input bounds them."""
+    inside = {id(op) for op in _operations_of(site, recorded)}
+    return any(id(op) in inside for op in _outside(site, rolled))
+
+
+def _operations_of(site: int, nodes: list[TraceNode], is_inside: bool = False) -> Iterator[Op]:
+    for node in nodes:
+        if isinstance(node, Op):
+            if is_inside:
+                yield node
+            continue
+        bodies = [node.body] if isinstance(node, DeviceLoop) else node.iterations
+        for body in bodies:
+            yield from _operations_of(site, body, is_inside or node.site == site)
+
+
+def _outside(site: int, nodes: tuple[RolledNode, ...]) -> Iterator[Op]:
+    for node in nodes:
+        if isinstance(node, RolledOp):
+            yield node.origin
+        elif node.site != site:
+            yield from _outside(site, node.body)
 
 
 def _check_boundable(loop: Rolled) -> None:
