@@ -56,6 +56,8 @@ class Reader:
         """A misspelled word is taken for a name, and what follows it fails: look at them all."""
         if self.words[index] == "//":
             return "inside a line // is the division; a comment starts with #"
+        if self.words[index].isalpha() and not self.words[index].isascii():
+            return "names have the letters A to Z and a to z only"
         for word in self.text.line_words(index)[-5:]:
             is_unknown = is_name(word) and word not in self.names
             if is_unknown and (help := suggestion(word, WORDS)):
