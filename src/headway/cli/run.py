@@ -17,7 +17,7 @@ from headway.cli.arguments import (
 )
 from headway.cli.codes import CHECK_FAILED
 from headway.cli.kernel_arguments import add_kernel
-from headway.errors import Diagnostic, InvalidInput, InvalidProgram
+from headway.errors import Diagnostic, InvalidInput, InvalidProgram, counted
 
 if TYPE_CHECKING:
     from headway.execution import Outcome
@@ -181,7 +181,7 @@ def _print(args: Namespace, sync: SyncProgram, outcome: Outcome, planted: str) -
 def _equal(orders: int) -> str:
     if orders == 0:
         return "no concurrent order was tried"
-    return f"{orders} concurrent order{'s'[: orders > 1]}: every buffer holds the same bytes"
+    return f"{counted(orders, 'concurrent order')}: every buffer holds the same bytes"
 
 
 def _shown(outcome: Outcome) -> Iterator[tuple[str, str]]:

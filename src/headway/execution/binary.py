@@ -37,14 +37,12 @@ class _Memory:
         if name not in self._values.meanings:
             return lambda: None
         results = begin(self._values, name, tuple(iterations.values()), self._contents)
-        kept = tuple(r for r in results if self._is_kept(r))
+        kept: list[Result] = []
+        rest: list[Result] = []
+        for result in results:
+            (kept if self._values.is_in_engine(result.at.view) else rest).append(result)
         commit(kept, self._contents)  # instructions of an engine start in its order
-        rest = tuple(r for r in results if not self._is_kept(r))
         return lambda: commit(rest, self._contents)
-
-    def _is_kept(self, result: Result) -> bool:
-        """Tell whether this goes to what an engine keeps inside of it."""
-        return self._values.memories[result.at.view.buffer].space == "engine"
 
     def contents(self) -> Contents:
         """Return all buffers."""

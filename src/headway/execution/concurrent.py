@@ -178,4 +178,4 @@ class _Run:
 def _keeps(meaning: Meaning, values: Values) -> bool:
     """Tell whether an instruction touches what its engine keeps inside of it."""
     views = (*meaning.reads.values(), *meaning.writes.values())
-    return any(values.memories[view.buffer].space == "engine" for view in views)
+    return any(map(values.is_in_engine, views))

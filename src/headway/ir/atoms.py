@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from itertools import product
 from math import prod
 
+from headway.ir.expr import Expr
 from headway.ir.program import Access, Program
 from headway.ir.walk import accesses
 
@@ -66,6 +67,16 @@ def static_box(access: Access) -> Box | None:
             return None
         box.append((low, high))
     return tuple(box)
+
+
+def at_slot(access: Access, slot: Expr) -> Access:
+    """Return an access to another slot, or to the same one where more is known of its iterations.
+
+    A box with run-time bounds becomes all of its slot, which it stands for even where the bounds
+    are known then: dependences are those of the program before.
+    """
+    box = access.box if static_box(access) is not None else None
+    return Access(access.buffer, slot, box)
 
 
 class _Cut:

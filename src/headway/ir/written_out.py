@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from headway.ir.atoms import static_box
+from headway.ir.atoms import at_slot
 from headway.ir.expr import Binary, Expr, Input, Iteration, evaluate
-from headway.ir.program import Access, If, Instr, Loop, Node, Program, While
+from headway.ir.program import If, Instr, Loop, Node, Program, While
 from headway.ir.walk import branches, deep_nests, instructions
 
 Turns = tuple[tuple[str, int], ...]
@@ -133,20 +133,10 @@ class _Writing:
         self.copies[name] = Copy(node.name, turns)
         values = dict(turns)
         reads, writes = (
-            tuple(_access(access, values) for access in accesses)
+            tuple(at_slot(access, value_at(access.slot, values)) for access in accesses)
             for accesses in (node.reads, node.writes)
         )
         return replace(node, name=name, reads=reads, writes=writes)
-
-
-def _access(access: Access, values: Mapping[str, int]) -> Access:
-    """Return the access in one iteration.
-
-    A box with run-time bounds stays all of its slot, although the bounds are known now:
-    dependences are those of the program before.
-    """
-    box = access.box if static_box(access) is not None else None
-    return Access(access.buffer, value_at(access.slot, values), box)
 
 
 def value_at(expr: Expr, values: Mapping[str, int]) -> Expr:

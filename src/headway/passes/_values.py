@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import lcm
 
-from headway.ir.atoms import static_box
+from headway.ir.atoms import at_slot
 from headway.ir.expr import Binary, Expr, Input, Iteration
 from headway.ir.program import Access, ControlRead, If, Instr, Loop, Node, While
 from headway.passes._polynomial import Polynomial
@@ -37,17 +37,7 @@ def _control(control: ControlRead | None, rule: Rule) -> ControlRead | None:
 
 
 def _accesses(accesses: tuple[Access, ...], rule: Rule) -> tuple[Access, ...]:
-    return tuple(_access(access, rule) for access in accesses)
-
-
-def _access(access: Access, rule: Rule) -> Access:
-    """Return an access with other values.
-
-    A box with run-time bounds becomes all of its slot, which it stands for even where the bounds
-    are known then: dependences are those of the program before.
-    """
-    box = access.box if static_box(access) is not None else None
-    return Access(access.buffer, mapped(access.slot, rule), box)
+    return tuple(at_slot(access, mapped(access.slot, rule)) for access in accesses)
 
 
 def shifted(iteration: str, by: Expr, step: int) -> Rule:

@@ -7,6 +7,7 @@ started and its results are there when it completes. Whoever executes out of tur
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 from headway.errors import Diagnostic, HeadwayError, InvalidInput
@@ -48,7 +49,7 @@ def begin(
         raise type(error)(found) from error
 
 
-def commit(results: tuple[Result, ...], contents: Contents) -> None:
+def commit(results: Iterable[Result], contents: Contents) -> None:
     """Write what `begin` has computed."""
     for result in results:
         write(contents, result.at, result.value, result.mask)

@@ -144,6 +144,10 @@ class Values:
     results: tuple[View, ...] = ()
     unused: frozenset[str] = frozenset()
 
+    def is_in_engine(self, view: View) -> bool:
+        """Tell whether a view lies in what an engine keeps inside of it, such as accumulators."""
+        return self.memories[view.buffer].space == "engine"
+
     def bytes_used(self, space: str) -> int | None:
         """Return how many bytes of each partition of `sbuf` or `psum` hold something.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from inspect import Parameter, signature
@@ -37,10 +37,15 @@ def keywords_of(function: Callable[..., Any], more: str = "") -> tuple[str, ...]
     return (*(p.name for p in parameters if p.kind in named), *more.split())
 
 
+def takes_any(parameters: Mapping[str, Parameter]) -> bool:
+    """Tell whether a function with these parameters takes keywords that it does not name."""
+    return any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
 def checked(call: str, function: Callable[..., Any], more: str = "") -> Callable[..., Any]:
     """Return a function that refuses keywords it does not have; it gets those that it takes."""
     known = keywords_of(function, more)
-    takes_all = any(p.kind is p.VAR_KEYWORD for p in signature(function).parameters.values())
+    takes_all = takes_any(signature(function).parameters)
 
     def checking(*args: Any, **keywords: Any) -> Any:
         only(call, keywords, known)

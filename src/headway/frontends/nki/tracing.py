@@ -18,6 +18,7 @@ from headway.frontends.nki.convert import convert
 from headway.frontends.nki.engines import DEFAULT, Policy
 from headway.frontends.nki.expand import proved
 from headway.frontends.nki.initialised import check_initialised
+from headway.frontends.nki.keywords import takes_any
 from headway.frontends.nki.launch import ONE, Launch, Running
 from headway.frontends.nki.loading import STOPPED, find_file, loaded, raised
 from headway.frontends.nki.loops import TracedRange
@@ -201,10 +202,9 @@ def _made(
     if isinstance(function, Kernel):
         return function, specs
     parameters = inspect.signature(inspect.unwrap(function)).parameters
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     own = {n: spec for n, spec in specs.items() if n in parameters}
     others = {n: spec for n, spec in specs.items() if n not in parameters}
-    if not others or takes_any or any(spec.is_tensor for spec in own.values()):
+    if not others or takes_any(parameters) or any(spec.is_tensor for spec in own.values()):
         return function, specs
     if any(p.default is p.empty and n not in own for n, p in parameters.items()):
         return function, specs
@@ -256,9 +256,8 @@ def _arguments(
         for n, p in parameters.items()
         if p.default is p.empty and p.kind < p.VAR_KEYWORD and p.kind is not p.VAR_POSITIONAL
     ]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     for given in specs:
-        if given not in parameters and not takes_any:
+        if given not in parameters and not takes_any(parameters):
             known = ", ".join(parameters)
             raise InvalidInput(
                 Diagnostic(f"{name} has no argument {given!r}", at, help=f"arguments: {known}")
